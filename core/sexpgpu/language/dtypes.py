@@ -1,0 +1,55 @@
+"""The twelve dtypes of a tensor, and which numbers fit them (language §2)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Kind = Literal["bool", "int", "uint", "float"]
+
+
+class DType:
+    """A dtype: its name, its kind, its width in bits, and for integers the least and greatest value."""
+
+    __slots__ = ("bits", "kind", "least", "most", "name")
+
+    def __init__(self, name: str, kind: Kind, bits: int) -> None:
+        self.name = name
+        self.kind: Kind = kind
+        self.bits = bits
+        self.least = -(1 << (bits - 1)) if kind == "int" else 0
+        self.most = (1 << (bits - (kind == "int"))) - 1
+
+    @property
+    def bytes(self) -> int:
+        """Bytes an element takes; a bool takes one."""
+        return max(1, self.bits // 8)
+
+    @property
+    def is_float(self) -> bool:
+        return self.kind == "float"
+
+    @property
+    def is_integer(self) -> bool:
+        return self.kind in ("int", "uint")
+
+    def fits(self, number: int | float) -> bool:
+        """Whether a host number can take this dtype when it meets a tensor of it."""
+        if self.kind == "float":
+            return True
+        if self.kind == "bool" or isinstance(number, float):
+            return False
+        return self.least <= number <= self.most
+
+    def __repr__(self) -> str:
+        return f":{self.name}"
+
+
+BOOL = DType("bool", "bool", 1)
+I8, I16, I32, I64 = (DType(f"i{bits}", "int", bits) for bits in (8, 16, 32, 64))
+U8, U16, U32 = (DType(f"u{bits}", "uint", bits) for bits in (8, 16, 32))
+F16 = DType("f16", "float", 16)
+BF16 = DType("bf16", "float", 16)
+F32 = DType("f32", "float", 32)
+F64 = DType("f64", "float", 64)
+
+DTYPES: dict[str, DType] = {d.name: d for d in (BOOL, I8, I16, I32, I64, U8, U16, U32, F16, BF16, F32, F64)}

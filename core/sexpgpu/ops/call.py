@@ -1,0 +1,407 @@
+"""One application of an operator: its bound arguments, asked for by kind.
+
+A rule function asks for what it needs (`call.tensor("x")`, `call.axis("axis", rank)`); what is not that raises the `Fault` that
+names the argument, what was expected and what to write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from sexpgpu.diagnostics import rules
+from sexpgpu.diagnostics.finding import Edit, Fix, Related, Rule
+from sexpgpu.graph.nodes import Attribute, Node, Shape, typed
+from sexpgpu.language.dtypes import BOOL, DTYPES, I64, DType
+from sexpgpu.language.fault import Fault, UnknownArgument
+from sexpgpu.language.nearest import nearest
+from sexpgpu.language.signature import Bound
+from sexpgpu.language.values import Absent, Keyword, List, Nil, Unknown, Value, is_number, kind_of
+from sexpgpu.reader.forms import Form, ListForm, VectorForm
+
+Accepts = Callable[[DType], bool]
+
+
+def any_dtype(_: DType) -> bool:
+    """Operators that only make or move elements."""
+    return True
+
+
+def numeric(dtype: DType) -> bool:
+    """Arithmetic, order, reduction."""
+    return dtype is not BOOL
+
+
+def floating(dtype: DType) -> bool:
+    return dtype.is_float
+
+
+def integral(dtype: DType) -> bool:
+    return dtype.is_integer
+
+
+def boolean(dtype: DType) -> bool:
+    return dtype is BOOL
+
+
+_WANTED = {numeric: "numbers", floating: "a float dtype", integral: "an integer dtype", boolean: ":bool", any_dtype: "any dtype"}
+
+
+class Tracer(Protocol):
+    """What a rule may do to the graph that is being traced."""
+
+    @property
+    def float(self) -> DType:
+        """What `:float` names at this place."""
+        ...
+
+    def emit(
+        self, op: str, inputs: Sequence[Node], shape: Shape, dtype: DType, attrs: dict[str, Attribute], form: Form
+    ) -> Node:
+        """Add a node to the graph."""
+        ...
+
+    def place(self, callee: str) -> str:
+        """The place of a draw that is evaluated now (language §5)."""
+        ...
+
+    def tick(self, count: int = 1) -> None:
+        """Count evaluation steps; passing the bound ends the evaluation."""
+        ...
+
+
+class Call:
+    """The arguments of one call by parameter name, and the tracer that its nodes go to."""
+
+    __slots__ = ("_bound", "_forms", "form", "name", "tracer")
+
+    def __init__(self, name: str, bound: Bound[Value], forms: Sequence[Form], form: Form, tracer: Tracer) -> None:
+        self.name = name
+        self.form = form
+        self.tracer = tracer
+        self._bound = bound
+        self._forms = forms
+
+    # What was given
+
+    def given(self, name: str) -> bool:
+        """Whether the argument is there and not nil."""
+        return not isinstance(self._bound.values.get(name), (Nil, type(None)))
+
+    def value(self, name: str) -> Value:
+        """The argument as it is. Raises UnknownArgument where it is unknown."""
+        return known(self._bound.values[name])
+
+    def at(self, name: str) -> Form:
+        """The form that wrote the argument; the call itself where it was not given."""
+        index = self._bound.at.get(name)
+        return self.form if index is None else self._forms[index]
+
+    @property
+    def rest(self) -> list[tuple[Value, Form]]:
+        """The arguments of the rest parameter with their forms."""
+        return [(known(value), self._forms[index]) for value, index in zip(self._bound.rest, self._bound.rest_at, strict=True)]
+
+    @property
+    def head(self) -> Form:
+        form = self.form
+        return form.items[0] if isinstance(form, ListForm) and form.items else form
+
+    def fault(self, rule: Rule, at: str | Form | None, message: str, help: str = "", fixes: tuple[Fix, ...] = ()) -> Fault:
+        """A fault at the argument of that name, at a form, or at the whole call (None)."""
+        place = self.form if at is None else self.at(at) if isinstance(at, str) else at
+        return Fault(rule, place, message, help, (), fixes)
+
+    # Host values
+
+    def wrong_kind(self, value: Value, at: Form, wanted: str) -> Fault:
+        """The fault for a value that is not what was wanted there."""
+        if isinstance(value, Absent):
+            return absent_fault(value, at, f"`{self.name}` needs {wanted}")
+        if isinstance(value, Node):
+            message = f"`{self.name}` needs {wanted} that is known before the run, and this is {kind_of(value)}"
+            return Fault(rules.STAGE_TENSOR, at, message, "compute it from host numbers, or from (shape x), (dim x axis)")
+        return Fault(rules.TYPE_KIND, at, f"`{self.name}` needs {wanted} here, and this is {kind_of(value)}")
+
+    def integer(self, name: str, least: int | None = None) -> int:
+        """A host integer, at least `least`."""
+        return self._integer(self.value(name), self.at(name), least)
+
+    def _integer(self, value: Value, at: Form, least: int | None = None) -> int:
+        if type(value) is not int:
+            raise self.wrong_kind(value, at, "an integer")
+        if least is not None and value < least:
+            raise self.fault(rules.TYPE_KIND, at, f"`{self.name}` needs an integer of at least {least} here, not {value}")
+        return value
+
+    def number(self, name: str) -> int | float:
+        """A host number."""
+        value = self.value(name)
+        if type(value) is int or type(value) is float:
+            return value
+        raise self.wrong_kind(value, self.at(name), "a number")
+
+    def boolean(self, name: str, default: bool = False) -> bool:
+        """A host boolean; nil is false."""
+        if not self.given(name):
+            return default
+        value = self.value(name)
+        if isinstance(value, bool):
+            return value
+        raise self.wrong_kind(value, self.at(name), "true or false")
+
+    def string(self, name: str) -> str:
+        value = self.value(name)
+        if isinstance(value, str):
+            return value
+        raise self.wrong_kind(value, self.at(name), "a string")
+
+    def dtype(self, name: str, default: DType | None = None) -> DType:
+        """A dtype by keyword; `:float`, also when it is absent and has no default, is the compute float of the place."""
+        if not self.given(name):
+            return self.tracer.float if default is None else default
+        value = self.value(name)
+        if isinstance(value, Keyword):
+            if value.name == "float":
+                return self.tracer.float
+            if value.name in DTYPES:
+                return DTYPES[value.name]
+            near = nearest(value.name, [*DTYPES, "float"])
+            help = f"write :{near[0]}" if near else "a dtype is one of " + " ".join(f":{d}" for d in (*DTYPES, "float"))
+            fixes = (Fix(f"write :{near[0]}", (Edit(self.at(name), f":{near[0]}"),)),) if near else ()
+            raise self.fault(rules.TYPE_KIND, name, f"there is no dtype :{value.name}", help, fixes)
+        raise self.wrong_kind(value, self.at(name), "a dtype, such as :f32")
+
+    def items(self, name: str) -> list[tuple[Value, Form]]:
+        """The items of a list or vector, each with the form that wrote it (else the argument's). nil is empty."""
+        return self._items(self.value(name), self.at(name))
+
+    def _items(self, value: Value, at: Form) -> list[tuple[Value, Form]]:
+        if isinstance(value, Nil) and not isinstance(value, Absent):
+            return []
+        if not isinstance(value, List):
+            raise self.wrong_kind(value, at, "a list or vector")
+        self.tracer.tick(len(value.items))
+        return list(zip(map(known, value.items), item_forms(value, at), strict=True))
+
+    def integers(self, name: str, least: int | None = None) -> tuple[int, ...]:
+        """A vector of host integers, each at least `least`; one integer stands for a vector of one."""
+        value = self.value(name)
+        if type(value) is int:
+            return (self._integer(value, self.at(name), least),)
+        return tuple(self._integer(item, form, least) for item, form in self.items(name))
+
+    def shape(self, name: str = "shape") -> Shape:
+        """A shape: a vector of host integers of 0 or more."""
+        value = self.value(name)
+        if not isinstance(value, List) and not (isinstance(value, Nil) and not isinstance(value, Absent)):
+            raise self.wrong_kind(value, self.at(name), "a shape, such as [4 8],")
+        shape = tuple(self._integer(item, form, 0) for item, form in self.items(name))
+        if len(shape) > MOST_AXES:
+            raise self.fault(rules.LIMIT_PASSED, None, f"a tensor has at most {MOST_AXES} axes, not {len(shape)}")
+        return shape
+
+    # Axes
+
+    def axis(self, name: str, rank: int, default: int | None = None) -> int:
+        """A host integer that names an axis of a tensor of that rank, counted from 0."""
+        if not self.given(name) and default is not None:
+            return self._axis(default, self.form, rank)
+        return self._axis(self.integer(name), self.at(name), rank)
+
+    def axes(self, name: str, rank: int) -> tuple[int, ...]:
+        """One axis or a vector of axes, from 0 and ascending; all of them when absent."""
+        if not self.given(name):
+            return tuple(range(rank))
+        value = self.value(name)
+        if type(value) is int:
+            return (self._axis(value, self.at(name), rank),)
+        axes = [self._axis(self._integer(item, form), self.at(name), rank) for item, form in self.items(name)]
+        if len(set(axes)) < len(axes):
+            raise self.fault(rules.SHAPE_OPERATOR, name, f"`{self.name}` is given one axis twice")
+        return tuple(sorted(axes))
+
+    def _axis(self, axis: int, at: Form, rank: int) -> int:
+        if not -rank <= axis < rank:
+            have = "a scalar has no axes" if rank == 0 else f"a tensor of {rank} axes has axes {-rank} to {rank - 1}"
+            raise Fault(rules.SHAPE_OPERATOR, at, f"axis {axis} is out of range: {have}")
+        return axis % rank
+
+    # Tensors
+
+    def tensor(self, name: str, only: Accepts = any_dtype) -> Node:
+        """A tensor, or a host number or boolean made into one (`:i64`, `:float`, `:bool`)."""
+        return self.tensor_of(self.value(name), self.at(name), only)
+
+    def tensor_of(self, value: Value, at: Form, only: Accepts = any_dtype) -> Node:
+        if not isinstance(value, Node):
+            if isinstance(value, bool) and only(BOOL):
+                return self.constant(value, BOOL, at)
+            if not is_number(value) or only is boolean:
+                raise self.wrong_kind(value, at, "a tensor or a number" if only is not boolean else "a :bool tensor")
+            assert isinstance(value, (int, float))
+            dtype = self.tracer.float if isinstance(value, float) or only is floating else I64
+            value = self.adapt(value, dtype, at)
+        return self.accept(value, at, only)
+
+    def accept(self, node: Node, at: Form, only: Accepts) -> Node:
+        """The node, if the operator is defined for its dtype."""
+        if only(node.dtype):
+            return node
+        wanted = _WANTED[only]
+        help = ""
+        fixes: tuple[Fix, ...] = ()
+        if only is floating or (only is numeric and node.dtype is BOOL):
+            target = ":float" if only is floating else ":i32"
+            help = f"write (cast … {target})"
+            fixes = (cast_fix(at, target),)
+        raise Fault(rules.DTYPE_OPERATOR, at, f"`{self.name}` takes {wanted}, and this is {kind_of(node)}", help, (), fixes)
+
+    def join(self, *names: str, only: Accepts = numeric) -> list[Node]:
+        """The arguments of those names as tensors of one dtype, in order."""
+        return self.join_all([(self.value(name), self.at(name)) for name in names], only)
+
+    def join_all(self, operands: Sequence[tuple[Value, Form]], only: Accepts = numeric) -> list[Node]:
+        """Tensors of one dtype: numbers take the dtype of the tensors they meet; numbers among themselves join first.
+
+        Raises a fault E-DTYPE-001 at the call where two tensors differ, E-DTYPE-002 at a number that does not fit.
+        """
+        first: tuple[Node, Form] | None = None
+        for value, at in operands:
+            if isinstance(value, Node):
+                self.accept(value, at, only)
+                if first is None:
+                    first = value, at
+                elif value.dtype is not first[0].dtype:
+                    raise self._mixed(first, (value, at))
+        if first is None:
+            return self._join_host(operands, only)
+        return [value if isinstance(value, Node) else self._meet(value, at, first[0].dtype, only) for value, at in operands]
+
+    def _join_host(self, operands: Sequence[tuple[Value, Form]], only: Accepts) -> list[Node]:
+        if operands and all(isinstance(value, bool) for value, _ in operands):
+            return [self.tensor_of(value, at, only) for value, at in operands]
+        fractional = only is floating or any(isinstance(value, float) for value, _ in operands)
+        dtype = self.tracer.float if fractional else I64
+        return [self._meet(value, at, dtype, only) for value, at in operands]
+
+    def _meet(self, value: Value, at: Form, dtype: DType, only: Accepts) -> Node:
+        if isinstance(value, bool) and dtype is BOOL:
+            return self.constant(value, BOOL, at)
+        if type(value) is int or type(value) is float:
+            return self.accept(self.adapt(value, dtype, at), at, only)
+        raise self.wrong_kind(value, at, "a tensor or a number")
+
+    def adapt(self, number: int | float, dtype: DType, at: Form) -> Node:
+        """A host number as a scalar constant of `dtype`; a fault E-DTYPE-002 at the number if it does not fit."""
+        if not dtype.fits(number):
+            if dtype is BOOL:
+                raise Fault(rules.DTYPE_NUMBER, at, f"{number} is no :bool", "write true or false, or compare")
+            if isinstance(number, float):
+                message = f"the float {number} meets {dtype!r}, which holds integers only"
+                raise Fault(rules.DTYPE_NUMBER, at, message, f"write an integer, or cast the {dtype!r} tensor to :f32")
+            raise Fault(rules.DTYPE_NUMBER, at, f"{number} does not fit {dtype!r} ({dtype.least} to {dtype.most})")
+        return self.constant(float(number) if dtype.is_float else number, dtype, at)
+
+    def constant(self, value: int | float | bool, dtype: DType, at: Form) -> Node:
+        """A scalar constant node."""
+        return self.tracer.emit("constant", (), (), dtype, {"value": value}, at)
+
+    def _mixed(self, first: tuple[Node, Form], second: tuple[Node, Form]) -> Fault:
+        wider = max(first, second, key=lambda operand: (operand[0].dtype.is_float, operand[0].dtype.bits))
+        narrower = second if wider is first else first
+        name = f":{wider[0].dtype.name}"
+        message = f"`{self.name}` meets {kind_of(first[0])} and {kind_of(second[0])}; dtypes do not mix"
+        return Fault(rules.DTYPE_MIXED, self.form, message, f"write (cast {_short(narrower[1])} {name})", (), (cast_fix(narrower[1], name),))
+
+    def broadcast(self, *nodes: Node) -> Shape:
+        """The shape that the nodes broadcast to, as NumPy has it; a fault E-SHAPE-001 at the call where they do not."""
+        shape = nodes[0].shape
+        for node in nodes[1:]:
+            joined = broadcast_shapes(shape, node.shape)
+            if joined is None:
+                message = f"`{self.name}` cannot broadcast {_bracketed(shape)} with {_bracketed(node.shape)}"
+                help = "axes are matched from the last; each pair must be equal, or one of them 1"
+                raise Fault(rules.SHAPE_BROADCAST, self.form, message, help)
+            shape = joined
+        return shape
+
+    def emit(self, inputs: Sequence[Node], shape: Shape, dtype: DType, *, op: str | None = None, **attrs: Attribute) -> Node:
+        """The node that this call makes. `op` names the operation where it is not the operator's own."""
+        return self.tracer.emit(op or self.name, inputs, shape, dtype, attrs, self.form)
+
+
+MOST_AXES = 32
+
+
+def known(value: Value) -> Value:
+    """The value itself; raises UnknownArgument where it is unknown."""
+    if isinstance(value, Unknown):
+        raise UnknownArgument
+    return value
+
+
+def item_forms(value: List, at: Form) -> list[Form]:
+    """Where the items of a list were written, where one `list` call or vector wrote them all; else `at` for each."""
+    made_by = value.made_by
+    if isinstance(made_by, (ListForm, VectorForm)):
+        forms = list(made_by.items if isinstance(made_by, VectorForm) else made_by.items[1:])
+        if len(forms) == len(value.items):
+            return forms
+    return [at] * len(value.items)
+
+
+def broadcast_shapes(a: Shape, b: Shape) -> Shape | None:
+    """NumPy's rule for two shapes, or None."""
+    if a == b:
+        return a
+    length = max(len(a), len(b))
+    x = (1,) * (length - len(a)) + a
+    y = (1,) * (length - len(b)) + b
+    if all(m == n or m == 1 or n == 1 for m, n in zip(x, y, strict=True)):
+        return tuple(n if m == 1 else m for m, n in zip(x, y, strict=True))
+    return None
+
+
+def absent_fault(value: Absent, at: Form, needs: str) -> Fault:
+    """The fault for an absent entry that reaches an operator (`diagnostics.md`, rules): its key is named, once."""
+    if value.used:
+        raise UnknownArgument
+    value.used = True
+    key = value.key
+    names = entry_names(value.plist)
+    near = nearest(key_name(key), names)
+    help = f"write {_as_key(key, near[0])}" if near else "there is " + (" ".join(_as_key(key, name) for name in names) or "no entry")
+    fixes = (Fix(f"write {_as_key(key, near[0])}", (Edit(key, _as_key(key, near[0])),)),) if near else ()
+    message = f"{needs}, and this is nil: {key.text} is not in the plist"
+    return Fault(rules.TYPE_KIND, at, message, help, (Related(key, "this key finds nothing"),), fixes)
+
+
+def entry_names(plist: List) -> list[str]:
+    """The names of a plist's keys, keywords without their colon."""
+    return [key.name if isinstance(key, Keyword) else str(key) for key in plist.items[::2] if isinstance(key, (Keyword, str))]
+
+
+def key_name(key: Form) -> str:
+    return key.text.strip(':"')
+
+
+def _as_key(key: Form, name: str) -> str:
+    return f'"{name}"' if key.text.startswith('"') else f":{name}"
+
+
+def cast_fix(at: Form, dtype: str) -> Fix:
+    """The fix that wraps an argument in `cast`."""
+    return Fix(f"cast to {dtype}", (Edit(at, f"(cast {at.text} {dtype})"),))
+
+
+def _bracketed(shape: Shape) -> str:
+    return f"[{' '.join(map(str, shape))}]"
+
+
+def _short(form: Form) -> str:
+    text = " ".join(form.text.split())
+    return text if len(text) <= 40 else "…"
+
+
+__all__ = ["Call", "Tracer", "any_dtype", "boolean", "broadcast_shapes", "floating", "integral", "numeric", "typed"]
