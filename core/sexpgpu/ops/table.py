@@ -5,7 +5,7 @@ Hover, completion, docs, checking and lowering read this table; the backend has 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from sexpgpu.language.signature import Signature, parse
@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from sexpgpu.ops.call import Call
 
 HostFunction = Callable[..., "Value"]
+"""Takes the positional arguments, and those given by keyword with `_` for `-`. Raises HostFault at an argument's index, LimitPassed."""
+
+
+def numbers(values: Sequence[Value]) -> bool:
+    """All are host numbers."""
+    return all(type(value) is int or type(value) is float for value in values)
 
 
 class Op(NamedTuple):
@@ -35,6 +41,8 @@ class Op(NamedTuple):
     node: str = ""
     draw: bool = False
     residuals: str = "inputs"
+    stays: Callable[[Sequence[Value]], bool] = numbers
+    """Whether a call with these operands is computed by `host`."""
 
 
 OPS: dict[str, Op] = {}
@@ -51,12 +59,13 @@ def op(
     node: str | None = None,
     draw: bool = False,
     residuals: str = "inputs",
+    stays: Callable[[Sequence[Value]], bool] = numbers,
 ) -> Callable[[Callable[[Call], Value]], Callable[[Call], Value]]:
     """Put a rule function into the table under `name`. A rule raises `Fault` for what it does not accept."""
 
     def enter(rule: Callable[[Call], Value]) -> Callable[[Call], Value]:
         assert name not in OPS, f"two operators are called {name}"
-        OPS[name] = Op(name, parse(signature), family, doc, example, rule, host, name if node is None else node, draw, residuals)
+        OPS[name] = Op(name, parse(signature), family, doc, example, rule, host, name if node is None else node, draw, residuals, stays)
         return rule
 
     return enter

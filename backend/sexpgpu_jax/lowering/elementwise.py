@@ -1,0 +1,1 @@
+"""Arithmetic, comparison, logic and the functions that act on each element alone."""
