@@ -1,0 +1,27 @@
+"""What every test can use: `--update` and the check that claims are known."""
+
+from __future__ import annotations
+
+import pytest
+from support.claims import CLAIMS, proofs
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update", action="store_true", help="draw fixtures, goldens and generated pages anew instead of comparing")
+
+
+@pytest.fixture(scope="session")
+def update(request: pytest.FixtureRequest) -> bool:
+    """Whether to write what is compared otherwise."""
+    return bool(request.config.getoption("--update"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Every claim that a test makes is in the table, and the scan that `docs/conformance.md` is made from sees it."""
+    known = proofs()
+    for item in items:
+        for claim in (claim for marker in item.iter_markers("claim") for claim in marker.args):
+            if claim not in CLAIMS:
+                raise pytest.UsageError(f"{item.nodeid} claims {claim}, which tests/support/claims.py does not have")
+            if claim not in known:
+                raise pytest.UsageError(f"{item.nodeid} claims {claim} in a way that tests/support/claims.py cannot read")
