@@ -44,7 +44,13 @@ def boolean(dtype: DType) -> bool:
     return dtype is BOOL
 
 
-_WANTED = {numeric: "numbers", floating: "a float dtype", integral: "an integer dtype", boolean: ":bool", any_dtype: "any dtype"}
+_WANTED: dict[Accepts, str] = {
+    numeric: "numbers",
+    floating: "a float dtype",
+    integral: "an integer dtype",
+    boolean: ":bool",
+    any_dtype: "any dtype",
+}
 
 
 class Tracer(Protocol):
@@ -55,9 +61,7 @@ class Tracer(Protocol):
         """What `:float` names at this place."""
         ...
 
-    def emit(
-        self, op: str, inputs: Sequence[Node], shape: Shape, dtype: DType, attrs: dict[str, Attribute], form: Form
-    ) -> Node:
+    def emit(self, op: str, inputs: Sequence[Node], shape: Shape, dtype: DType, attrs: dict[str, Attribute], form: Form) -> Node:
         """Add a node to the graph."""
         ...
 
@@ -125,9 +129,10 @@ class Call:
 
     def integer(self, name: str, least: int | None = None) -> int:
         """A host integer, at least `least`."""
-        return self._integer(self.value(name), self.at(name), least)
+        return self.integer_of(self.value(name), self.at(name), least)
 
-    def _integer(self, value: Value, at: Form, least: int | None = None) -> int:
+    def integer_of(self, value: Value, at: Form, least: int | None = None) -> int:
+        """The value as a host integer, at least `least`."""
         if type(value) is not int:
             raise self.wrong_kind(value, at, "an integer")
         if least is not None and value < least:
@@ -188,43 +193,57 @@ class Call:
         """A vector of host integers, each at least `least`; one integer stands for a vector of one."""
         value = self.value(name)
         if type(value) is int:
-            return (self._integer(value, self.at(name), least),)
-        return tuple(self._integer(item, form, least) for item, form in self.items(name))
+            return (self.integer_of(value, self.at(name), least),)
+        return tuple(self.integer_of(item, form, least) for item, form in self.items(name))
 
     def shape(self, name: str = "shape") -> Shape:
         """A shape: a vector of host integers of 0 or more."""
         value = self.value(name)
         if not isinstance(value, List) and not (isinstance(value, Nil) and not isinstance(value, Absent)):
             raise self.wrong_kind(value, self.at(name), "a shape, such as [4 8],")
-        shape = tuple(self._integer(item, form, 0) for item, form in self.items(name))
+        shape = tuple(self.integer_of(item, form, 0) for item, form in self.items(name))
         if len(shape) > MOST_AXES:
-            raise self.fault(rules.LIMIT_PASSED, None, f"a tensor has at most {MOST_AXES} axes, not {len(shape)}")
+            raise self._too_many_axes(len(shape))
         return shape
+
+    def _too_many_axes(self, count: int) -> Fault:
+        return self.fault(rules.LIMIT_PASSED, None, f"a tensor has at most {MOST_AXES} axes, not {count}")
 
     # Axes
 
-    def axis(self, name: str, rank: int, default: int | None = None) -> int:
-        """A host integer that names an axis of a tensor of that rank, counted from 0."""
+    def axis(self, name: str, rank: int, default: int | None = None, of: str | None = None) -> int:
+        """A host integer that names an axis of a tensor of that rank, counted from 0.
+
+        Where it was not given and the tensor has no such axis, the argument `of` (else the call) shows it.
+        """
         if not self.given(name) and default is not None:
-            return self._axis(default, self.form, rank)
-        return self._axis(self.integer(name), self.at(name), rank)
+            return self.axis_of(default, self.form if of is None else self.at(of), rank)
+        return self.axis_of(self.integer(name), self.at(name), rank)
 
     def axes(self, name: str, rank: int) -> tuple[int, ...]:
         """One axis or a vector of axes, from 0 and ascending; all of them when absent."""
         if not self.given(name):
             return tuple(range(rank))
-        value = self.value(name)
-        if type(value) is int:
-            return (self._axis(value, self.at(name), rank),)
-        axes = [self._axis(self._integer(item, form), self.at(name), rank) for item, form in self.items(name)]
-        if len(set(axes)) < len(axes):
-            raise self.fault(rules.SHAPE_OPERATOR, name, f"`{self.name}` is given one axis twice")
-        return tuple(sorted(axes))
+        return tuple(sorted(axis for axis, _ in self.axes_at(name, rank)))
 
-    def _axis(self, axis: int, at: Form, rank: int) -> int:
+    def axes_at(self, name: str, rank: int) -> list[tuple[int, Form]]:
+        """One axis or a vector of axes, counted from 0, in the order in which they are given, each with its form."""
+        value = self.value(name)
+        entries = [(value, self.at(name))] if type(value) is int else self.items(name)
+        axes: list[tuple[int, Form]] = []
+        for item, form in entries:
+            axis = self.axis_of(self.integer_of(item, form), form, rank)
+            if any(axis == other for other, _ in axes):
+                raise self.fault(rules.SHAPE_OPERATOR, form, f"`{self.name}` is given axis {axis} twice", "write each axis once")
+            axes.append((axis, form))
+        return axes
+
+    def axis_of(self, axis: int, at: Form, rank: int) -> int:
+        """The axis of a tensor of that rank, counted from 0; a fault E-SHAPE-002 at `at` where there is none."""
         if not -rank <= axis < rank:
-            have = "a scalar has no axes" if rank == 0 else f"a tensor of {rank} axes has axes {-rank} to {rank - 1}"
-            raise Fault(rules.SHAPE_OPERATOR, at, f"axis {axis} is out of range: {have}")
+            have = f"a tensor of {rank} ax{'i' if rank == 1 else 'e'}s has axes {-rank} to {rank - 1}"
+            message = f"axis {axis} is out of range: {have if rank else 'a scalar has no axes'}"
+            raise Fault(rules.SHAPE_OPERATOR, at, message)
         return axis % rank
 
     # Tensors
@@ -251,7 +270,7 @@ class Call:
         wanted = _WANTED[only]
         help = ""
         fixes: tuple[Fix, ...] = ()
-        if only is floating or (only is numeric and node.dtype is BOOL):
+        if only in (floating, integral) or (only is numeric and node.dtype is BOOL):
             target = ":float" if only is floating else ":i32"
             help = f"write (cast … {target})"
             fixes = (cast_fix(at, target),)
@@ -312,7 +331,9 @@ class Call:
         narrower = second if wider is first else first
         name = f":{wider[0].dtype.name}"
         message = f"`{self.name}` meets {kind_of(first[0])} and {kind_of(second[0])}; dtypes do not mix"
-        return Fault(rules.DTYPE_MIXED, self.form, message, f"write (cast {_short(narrower[1])} {name})", (), (cast_fix(narrower[1], name),))
+        return Fault(
+            rules.DTYPE_MIXED, self.form, message, f"write (cast {_short(narrower[1])} {name})", (), (cast_fix(narrower[1], name),)
+        )
 
     def broadcast(self, *nodes: Node) -> Shape:
         """The shape that the nodes broadcast to, as NumPy has it; a fault E-SHAPE-001 at the call where they do not."""
@@ -320,7 +341,7 @@ class Call:
         for node in nodes[1:]:
             joined = broadcast_shapes(shape, node.shape)
             if joined is None:
-                message = f"`{self.name}` cannot broadcast {_bracketed(shape)} with {_bracketed(node.shape)}"
+                message = f"`{self.name}` cannot broadcast {bracketed(shape)} with {bracketed(node.shape)}"
                 help = "axes are matched from the last; each pair must be equal, or one of them 1"
                 raise Fault(rules.SHAPE_BROADCAST, self.form, message, help)
             shape = joined
@@ -328,6 +349,8 @@ class Call:
 
     def emit(self, inputs: Sequence[Node], shape: Shape, dtype: DType, *, op: str | None = None, **attrs: Attribute) -> Node:
         """The node that this call makes. `op` names the operation where it is not the operator's own."""
+        if len(shape) > MOST_AXES:
+            raise self._too_many_axes(len(shape))
         return self.tracer.emit(op or self.name, inputs, shape, dtype, attrs, self.form)
 
 
@@ -371,7 +394,9 @@ def absent_fault(value: Absent, at: Form, needs: str) -> Fault:
     key = value.key
     names = entry_names(value.plist)
     near = nearest(key_name(key), names)
-    help = f"write {_as_key(key, near[0])}" if near else "there is " + (" ".join(_as_key(key, name) for name in names) or "no entry")
+    help = (
+        f"write {_as_key(key, near[0])}" if near else "there is " + (" ".join(_as_key(key, name) for name in names) or "no entry")
+    )
     fixes = (Fix(f"write {_as_key(key, near[0])}", (Edit(key, _as_key(key, near[0])),)),) if near else ()
     message = f"{needs}, and this is nil: {key.text} is not in the plist"
     return Fault(rules.TYPE_KIND, at, message, help, (Related(key, "this key finds nothing"),), fixes)
@@ -395,7 +420,8 @@ def cast_fix(at: Form, dtype: str) -> Fix:
     return Fix(f"cast to {dtype}", (Edit(at, f"(cast {at.text} {dtype})"),))
 
 
-def _bracketed(shape: Shape) -> str:
+def bracketed(shape: Sequence[int]) -> str:
+    """A shape, or a vector of integers, as it is written: `[4 8]`."""
     return f"[{' '.join(map(str, shape))}]"
 
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from sexpgpu.ops.call import Call
 
 HostFunction = Callable[..., "Value"]
-"""Takes the positional arguments, and those given by keyword with `_` for `-`. Raises HostFault at an argument's index, LimitPassed."""
+"""Takes the positional arguments, and those given by keyword with `_` for `-`. Raises HostFault at an argument's index, and
+LimitPassed."""
 
 
 def numbers(values: Sequence[Value]) -> bool:
@@ -28,7 +29,8 @@ class Op(NamedTuple):
 
     `host` computes it on host numbers alone; without one such a call makes tensors of its numbers. `node` is the operation of the
     nodes that it makes ("" for one that only answers on the host, as `shape` does). A `draw` takes its key from its place.
-    `residuals` says what the backward pass keeps of it: `none`, `inputs`, `output` or `both`.
+    `residuals` says what the backward pass keeps of it: `none`, `inputs`, `output` or `both`; or `indices`, the inputs that are
+    integers or booleans (the gradient of `take` reads where, not what).
     """
 
     name: str
@@ -65,7 +67,9 @@ def op(
 
     def enter(rule: Callable[[Call], Value]) -> Callable[[Call], Value]:
         assert name not in OPS, f"two operators are called {name}"
-        OPS[name] = Op(name, parse(signature), family, doc, example, rule, host, name if node is None else node, draw, residuals, stays)
+        OPS[name] = Op(
+            name, parse(signature), family, doc, example, rule, host, name if node is None else node, draw, residuals, stays
+        )
         return rule
 
     return enter
