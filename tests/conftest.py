@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from support.claims import CLAIMS, proofs
+
+pytest.register_assert_rewrite("support")
+
+from support.claims import CLAIMS, proofs  # noqa: E402
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
