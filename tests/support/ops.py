@@ -15,14 +15,16 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as numpy_strategies
+
+from sexpgpu.diagnostics import rules
 from sexpgpu.diagnostics.finding import Rule
 from sexpgpu.graph.nodes import Attribute, Graph, Node, Shape
 from sexpgpu.language.dtypes import DTYPES, F32, DType
-from sexpgpu.language.fault import Fault
+from sexpgpu.language.fault import Fault, HostFault
 from sexpgpu.language.signature import bind
 from sexpgpu.language.values import NIL, Keyword, List, Nil, Value, keyword
 from sexpgpu.ops import OPS
-from sexpgpu.ops.apply import apply_op
+from sexpgpu.ops.call import Call
 from sexpgpu.reader.forms import ConstantForm, Form, KeywordForm, ListForm, NumberForm, StringForm, SymbolForm, TopForm, VectorForm
 from sexpgpu.source import Source
 from sexpgpu_jax import lowering
@@ -113,11 +115,21 @@ def _evaluate(form: Form, tracer: FakeTracer, names: dict[str, Value]) -> Value:
             arguments = [_evaluate(item, tracer, names) for item in forms]
             if head == "list":
                 return List(arguments, made_by=form)
-            row = OPS[head]
-            bound = bind(head, row.signature, arguments, lambda value: value.name if isinstance(value, Keyword) else None)
-            return apply_op(row, bound, forms, form, tracer)
+            return _call(head, arguments, forms, form, tracer)
         case _:
             raise AssertionError(f"no expression: {form.text}")
+
+
+def _call(name: str, arguments: list[Value], forms: list[Form], form: ListForm, tracer: FakeTracer) -> Value:
+    """The operator by its host function where all arguments are plain, by its rule otherwise: as the evaluator does."""
+    row = OPS[name]
+    bound = bind(name, row.signature, arguments, lambda value: value.name if isinstance(value, Keyword) else None)
+    if row.host is not None and all(type(value) in (int, float, bool) for value in arguments):
+        try:
+            return row.host(*arguments)
+        except HostFault as fault:
+            raise Fault(rules.TYPE_KIND, forms[fault.argument], fault.message, fault.help) from None
+    return row.rule(Call(name, bound, forms, form, tracer))
 
 
 def apply(op: str, *arguments: Any, tracer: FakeTracer | None = None, **keys: Any) -> Value:

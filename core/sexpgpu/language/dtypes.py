@@ -7,8 +7,11 @@ from typing import Literal
 Kind = Literal["bool", "int", "uint", "float"]
 
 
+_LARGEST = {"f16": 65504, "bf16": 255 << 120, "f32": (2**24 - 1) << 104, "f64": (2**53 - 1) << 971}
+
+
 class DType:
-    """A dtype: its name, its kind, its width in bits, and for integers the least and greatest value."""
+    """A dtype: its name, its kind, its width in bits, and its least and greatest finite value."""
 
     __slots__ = ("bits", "kind", "least", "most", "name")
 
@@ -16,8 +19,8 @@ class DType:
         self.name = name
         self.kind: Kind = kind
         self.bits = bits
-        self.least = -(1 << (bits - 1)) if kind == "int" else 0
-        self.most = (1 << (bits - (kind == "int"))) - 1
+        self.most = _LARGEST[name] if kind == "float" else (1 << (bits - (kind == "int"))) - 1
+        self.least = -self.most if kind == "float" else ~self.most if kind == "int" else 0
 
     @property
     def bytes(self) -> int:
@@ -33,11 +36,9 @@ class DType:
         return self.kind in ("int", "uint")
 
     def fits(self, number: int | float) -> bool:
-        """Whether a host number can take this dtype when it meets a tensor of it."""
-        if self.kind == "float":
-            return True
+        """Whether a host number can take this dtype when it meets a tensor of it: integers need its range, floats a float dtype."""
         if self.kind == "bool" or isinstance(number, float):
-            return False
+            return self.kind == "float"
         return self.least <= number <= self.most
 
     def __repr__(self) -> str:

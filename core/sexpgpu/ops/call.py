@@ -16,7 +16,8 @@ from sexpgpu.language.dtypes import BOOL, DTYPES, I64, DType
 from sexpgpu.language.fault import Fault, UnknownArgument
 from sexpgpu.language.nearest import nearest
 from sexpgpu.language.signature import Bound
-from sexpgpu.language.values import Absent, Keyword, List, Nil, Unknown, Value, is_number, kind_of
+from sexpgpu.language.values import NIL, Absent, Keyword, List, Nil, Plist, Unknown, Value, is_number, kind_of
+from sexpgpu.ops.host import shown
 from sexpgpu.reader.forms import Form, ListForm, VectorForm
 
 Accepts = Callable[[DType], bool]
@@ -44,6 +45,13 @@ def boolean(dtype: DType) -> bool:
     return dtype is BOOL
 
 
+_MENDS: dict[Accepts, tuple[str, str]] = {
+    numeric: ("cast", ":i32"),
+    floating: ("cast", ":float"),
+    integral: ("cast", ":i32"),
+    boolean: ("/=", "0"),
+    any_dtype: ("", ""),
+}
 _WANTED: dict[Accepts, str] = {
     numeric: "numbers",
     floating: "a float dtype",
@@ -89,8 +97,9 @@ class Call:
     # What was given
 
     def given(self, name: str) -> bool:
-        """Whether the argument is there and not nil."""
-        return not isinstance(self._bound.values.get(name), (Nil, type(None)))
+        """Whether the argument is there and not nil. An absent entry counts: whoever asks for its value says that it is missing."""
+        value = self._bound.values.get(name)
+        return value is not None and (isinstance(value, Absent) or not isinstance(value, Nil))
 
     def value(self, name: str) -> Value:
         """The argument as it is. Raises UnknownArgument where it is unknown."""
@@ -100,6 +109,33 @@ class Call:
         """The form that wrote the argument; the call itself where it was not given."""
         index = self._bound.at.get(name)
         return self.form if index is None else self._forms[index]
+
+    def supplied(self, name: str) -> bool:
+        """Whether the call has the argument, nil or not."""
+        return name in self._bound.values
+
+    def raw(self, name: str) -> Value:
+        """The argument as it is, unknown or not; nil where it was not given."""
+        return self._bound.values.get(name, NIL)
+
+    @property
+    def raw_rest(self) -> list[Value]:
+        """The arguments of the rest parameter as they are, unknown or not."""
+        return self._bound.rest
+
+    def rest_at(self, index: int) -> Form:
+        """The form that wrote an argument of the rest parameter."""
+        return self._forms[self._bound.rest_at[index]]
+
+    def sequence(self, name: str) -> list[Value]:
+        """The items of a list or vector as they are, unknown or not. nil is empty."""
+        value, at = self.value(name), self.at(name)
+        if isinstance(value, Nil) and not isinstance(value, Absent):
+            return []
+        if not isinstance(value, List):
+            raise self.wrong_kind(value, at, "a list")
+        self.tracer.tick(len(value.items))
+        return list(value.items)
 
     @property
     def rest(self) -> list[tuple[Value, Form]]:
@@ -136,7 +172,7 @@ class Call:
         if type(value) is not int:
             raise self.wrong_kind(value, at, "an integer")
         if least is not None and value < least:
-            raise self.fault(rules.TYPE_KIND, at, f"`{self.name}` needs an integer of at least {least} here, not {value}")
+            raise self.fault(rules.TYPE_KIND, at, f"`{self.name}` needs an integer of at least {least} here, not {shown(value)}")
         return value
 
     def number(self, name: str) -> int | float:
@@ -242,7 +278,7 @@ class Call:
         """The axis of a tensor of that rank, counted from 0; a fault E-SHAPE-002 at `at` where there is none."""
         if not -rank <= axis < rank:
             have = f"a tensor of {rank} ax{'i' if rank == 1 else 'e'}s has axes {-rank} to {rank - 1}"
-            message = f"axis {axis} is out of range: {have if rank else 'a scalar has no axes'}"
+            message = f"axis {shown(axis)} is out of range: {have if rank else 'a scalar has no axes'}"
             raise Fault(rules.SHAPE_OPERATOR, at, message)
         return axis % rank
 
@@ -257,7 +293,7 @@ class Call:
             if isinstance(value, bool) and only(BOOL):
                 return self.constant(value, BOOL, at)
             if not is_number(value) or only is boolean:
-                raise self.wrong_kind(value, at, "a tensor or a number" if only is not boolean else "a :bool tensor")
+                raise self.no_tensor(value, at, "a :bool tensor" if only is boolean else "a tensor or a number")
             assert isinstance(value, (int, float))
             dtype = self.tracer.float if isinstance(value, float) or only is floating else I64
             value = self.adapt(value, dtype, at)
@@ -267,14 +303,15 @@ class Call:
         """The node, if the operator is defined for its dtype."""
         if only(node.dtype):
             return node
-        wanted = _WANTED[only]
-        help = ""
-        fixes: tuple[Fix, ...] = ()
-        if only in (floating, integral) or (only is numeric and node.dtype is BOOL):
-            target = ":float" if only is floating else ":i32"
-            help = f"write (cast … {target})"
-            fixes = (cast_fix(at, target),)
-        raise Fault(rules.DTYPE_OPERATOR, at, f"`{self.name}` takes {wanted}, and this is {kind_of(node)}", help, (), fixes)
+        message = f"`{self.name}` takes {_WANTED[only]}, and this is {kind_of(node)}"
+        head, tail = _MENDS[only]
+        help = f"write ({head} {_short(at)} {tail})" if head else ""
+        fixes = self.wrapping(at, f"write ({head} … {tail})", f"({head} {at.text} {tail})") if head else ()
+        raise Fault(rules.DTYPE_OPERATOR, at, message, help, (), fixes)
+
+    def wrapping(self, at: Form, title: str, text: str) -> tuple[Fix, ...]:
+        """The fix that writes `text` for an argument; none where the argument has no form of its own (a call through `apply`)."""
+        return () if at is self.form or at is self.head else (Fix(title, (Edit(at, text),)),)
 
     def join(self, *names: str, only: Accepts = numeric) -> list[Node]:
         """The arguments of those names as tensors of one dtype, in order."""
@@ -309,7 +346,16 @@ class Call:
             return self.constant(value, BOOL, at)
         if type(value) is int or type(value) is float:
             return self.accept(self.adapt(value, dtype, at), at, only)
-        raise self.wrong_kind(value, at, "a tensor or a number")
+        raise self.no_tensor(value, at, "a :bool tensor" if only is boolean else "a tensor or a number")
+
+    def no_tensor(self, value: Value, at: Form, wanted: str) -> Fault:
+        """The fault for a value where a tensor is wanted; of a vector, with the operator that makes one."""
+        fault = self.wrong_kind(value, at, wanted)
+        if isinstance(value, List) and value.items:
+            maker = "stack" if any(isinstance(item, Node) for item in value.items) else "tensor"
+            fault.help = f"write ({maker} {_short(at)}) to make a tensor of it"
+            fault.fixes = self.wrapping(at, f"make a tensor of it with {maker}", f"({maker} {at.text})")
+        return fault
 
     def adapt(self, number: int | float, dtype: DType, at: Form) -> Node:
         """A host number as a scalar constant of `dtype`; a fault E-DTYPE-002 at the number if it does not fit."""
@@ -319,7 +365,8 @@ class Call:
             if isinstance(number, float):
                 message = f"the float {number} meets {dtype!r}, which holds integers only"
                 raise Fault(rules.DTYPE_NUMBER, at, message, f"write an integer, or cast the {dtype!r} tensor to :f32")
-            raise Fault(rules.DTYPE_NUMBER, at, f"{number} does not fit {dtype!r} ({dtype.least} to {dtype.most})")
+            least, most = (f"{float(n):.6g}" if dtype.is_float else n for n in (dtype.least, dtype.most))
+            raise Fault(rules.DTYPE_NUMBER, at, f"{shown(number)} does not fit {dtype!r} ({least} to {most})")
         return self.constant(float(number) if dtype.is_float else number, dtype, at)
 
     def constant(self, value: int | float | bool, dtype: DType, at: Form) -> Node:
@@ -331,9 +378,9 @@ class Call:
         narrower = second if wider is first else first
         name = f":{wider[0].dtype.name}"
         message = f"`{self.name}` meets {kind_of(first[0])} and {kind_of(second[0])}; dtypes do not mix"
-        return Fault(
-            rules.DTYPE_MIXED, self.form, message, f"write (cast {_short(narrower[1])} {name})", (), (cast_fix(narrower[1], name),)
-        )
+        help = f"write (cast {_short(narrower[1])} {name})"
+        fixes = self.wrapping(narrower[1], f"cast to {name}", f"(cast {narrower[1].text} {name})")
+        return Fault(rules.DTYPE_MIXED, self.form, message, help, (), fixes)
 
     def broadcast(self, *nodes: Node) -> Shape:
         """The shape that the nodes broadcast to, as NumPy has it; a fault E-SHAPE-001 at the call where they do not."""
@@ -392,14 +439,23 @@ def absent_fault(value: Absent, at: Form, needs: str) -> Fault:
         raise UnknownArgument
     value.used = True
     key = value.key
-    names = entry_names(value.plist)
+    plist = value.plist
+    names = entry_names(plist)
     near = nearest(key_name(key), names)
-    help = (
-        f"write {_as_key(key, near[0])}" if near else "there is " + (" ".join(_as_key(key, name) for name in names) or "no entry")
-    )
-    fixes = (Fix(f"write {_as_key(key, near[0])}", (Edit(key, _as_key(key, near[0])),)),) if near else ()
-    message = f"{needs}, and this is nil: {key.text} is not in the plist"
+    help = f"write {as_key(key, near[0])}" if near else "there is " + (" ".join(as_key(key, name) for name in names) or "no entry")
+    fixes = (Fix(f"write {as_key(key, near[0])}", (Edit(key, as_key(key, near[0])),)),) if near else ()
+    if isinstance(plist, Plist) and plist.role == "observations":
+        message = plist.elsewhere.get(key_name(key), f"the pass `{plist.owner}` does not report {key.text}")
+        return Fault(rules.OBSERVATION_MISSING, key, message, help, (), fixes)
+    message = f"{needs}, and this is nil: {key.text} is not in {described(plist)}"
     return Fault(rules.TYPE_KIND, at, message, help, (Related(key, "this key finds nothing"),), fixes)
+
+
+def described(plist: List) -> str:
+    """`the batch`, `the state`, `ctx`, … : how messages call a plist."""
+    if not isinstance(plist, Plist):
+        return "the plist"
+    return plist.role if plist.role in ("ctx", "observations") else f"the {plist.role}"
 
 
 def entry_names(plist: List) -> list[str]:
@@ -411,13 +467,8 @@ def key_name(key: Form) -> str:
     return key.text.strip(':"')
 
 
-def _as_key(key: Form, name: str) -> str:
+def as_key(key: Form, name: str) -> str:
     return f'"{name}"' if key.text.startswith('"') else f":{name}"
-
-
-def cast_fix(at: Form, dtype: str) -> Fix:
-    """The fix that wraps an argument in `cast`."""
-    return Fix(f"cast to {dtype}", (Edit(at, f"(cast {at.text} {dtype})"),))
 
 
 def bracketed(shape: Sequence[int]) -> str:

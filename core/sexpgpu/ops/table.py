@@ -5,7 +5,7 @@ Hover, completion, docs, checking and lowering read this table; the backend has 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from sexpgpu.language.signature import Signature, parse
@@ -15,20 +15,15 @@ if TYPE_CHECKING:
     from sexpgpu.ops.call import Call
 
 HostFunction = Callable[..., "Value"]
-"""Takes the positional arguments, and those given by keyword with `_` for `-`. Raises HostFault at an argument's index, and
-LimitPassed."""
-
-
-def numbers(values: Sequence[Value]) -> bool:
-    """All are host numbers."""
-    return all(type(value) is int or type(value) is float for value in values)
+"""Takes host numbers and booleans by position. Raises HostFault at an argument's index, LimitPassed."""
 
 
 class Op(NamedTuple):
     """An operator: how it is called, what it gives, and how that is shown.
 
-    `host` computes it on host numbers alone; without one such a call makes tensors of its numbers. `node` is the operation of the
-    nodes that it makes ("" for one that only answers on the host, as `shape` does). A `draw` takes its key from its place.
+    `host` computes it where all arguments are host numbers or booleans; without one such a call makes tensors of them. `node` is
+    the operation of the nodes that it makes ("" for one that only answers on the host, as `shape` does). A `draw` takes its key
+    from its place.
     `residuals` says what the backward pass keeps of it: `none`, `inputs`, `output` or `both`; or `indices`, the inputs that are
     integers or booleans (the gradient of `take` reads where, not what).
     """
@@ -43,8 +38,6 @@ class Op(NamedTuple):
     node: str = ""
     draw: bool = False
     residuals: str = "inputs"
-    stays: Callable[[Sequence[Value]], bool] = numbers
-    """Whether a call with these operands is computed by `host`."""
 
 
 OPS: dict[str, Op] = {}
@@ -61,15 +54,12 @@ def op(
     node: str | None = None,
     draw: bool = False,
     residuals: str = "inputs",
-    stays: Callable[[Sequence[Value]], bool] = numbers,
 ) -> Callable[[Callable[[Call], Value]], Callable[[Call], Value]]:
     """Put a rule function into the table under `name`. A rule raises `Fault` for what it does not accept."""
 
     def enter(rule: Callable[[Call], Value]) -> Callable[[Call], Value]:
         assert name not in OPS, f"two operators are called {name}"
-        OPS[name] = Op(
-            name, parse(signature), family, doc, example, rule, host, name if node is None else node, draw, residuals, stays
-        )
+        OPS[name] = Op(name, parse(signature), family, doc, example, rule, host, name if node is None else node, draw, residuals)
         return rule
 
     return enter
