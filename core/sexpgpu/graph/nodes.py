@@ -5,13 +5,13 @@ A node knows the form that made it and the calls that led there, so whatever is 
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from sexpgpu.language.dtypes import DType
 from sexpgpu.reader.forms import Form
 
 Shape = tuple[int, ...]
-Attribute = object  # a number, string, dtype, None, or a tuple of those
+Attribute = Any  # a number, string, dtype, None, or a tuple of those: which, the operation knows
 
 InputKind = Literal["batch", "state", "trip", "ctx", "inputs", "stage", "observations", "index", "gradient", "value", "optimizer"]
 
