@@ -196,6 +196,10 @@ def _floor_div(x: Number, y: Number) -> Number:
     return x // y
 
 
+def _abs(x: Number) -> Number:
+    return abs(x)
+
+
 def _rem(x: Number, y: Number) -> Number:
     if isinstance(x, float) or isinstance(y, float):
         if y == 0:
@@ -219,18 +223,6 @@ def _min(x: Number, y: Number) -> Number:
 
 def _max(x: Number, y: Number) -> Number:
     return y if y > x or y != y else x
-
-
-add = folded("+", operator.add)
-subtract = folded("-", operator.sub, neg)
-multiply = folded("*", operator.mul)
-divide = folded("/", _divide, FLOATS["reciprocal"])
-floor_div = folded("floor-div", _floor_div)
-mod = folded("mod", operator.mod)
-rem = folded("rem", _rem)
-power = folded("pow", _pow)
-least = folded("min", _min)
-greatest = folded("max", _max)
 
 
 def square(x: Number) -> Number:
@@ -261,16 +253,8 @@ def rounded(name: str, function: Callable[[float], int]) -> Callable[[Number], i
     return host
 
 
-floor = rounded("floor", math.floor)
-ceil = rounded("ceil", math.ceil)
-round_even = rounded("round", round)
-
-
 def is_nan(x: Number) -> bool:
     return x != x
-
-
-is_finite = _finite
 
 
 def where(condition: Number, x: Number, y: Number) -> Number:
@@ -283,17 +267,11 @@ def where(condition: Number, x: Number, y: Number) -> Number:
     return joined([x, y])[0 if condition else 1]
 
 
-# Logic and bits
+def _same(value: Number) -> Number:
+    return value
 
 
-def folded_logic(function: Callable[[bool, bool], bool]) -> Callable[..., bool]:
-    def host(*values: bool) -> bool:
-        result = values[0]
-        for value in values[1:]:
-            result = function(result, value)
-        return result
-
-    return host
+# Bits
 
 
 def folded_bits(name: str, function: Callable[[int, int], int]) -> Callable[..., int]:
@@ -325,8 +303,53 @@ def _shift_right(x: int, count: int) -> int:
     return x >> min(count, MOST_BITS)
 
 
-bit_and = folded_bits("bit-and", int.__and__)
-bit_or = folded_bits("bit-or", int.__or__)
-bit_xor = folded_bits("bit-xor", int.__xor__)
-shift_left = folded_bits("shift-left", _shift_left)
-shift_right = folded_bits("shift-right", _shift_right)
+# The table
+
+_NUMBERS: dict[str, HostFunction] = {
+    **FLOATS,
+    "logaddexp": logaddexp,
+    "+": folded("+", operator.add),
+    "-": folded("-", operator.sub, neg),
+    "*": folded("*", operator.mul),
+    "/": folded("/", _divide, FLOATS["reciprocal"]),
+    "floor-div": folded("floor-div", _floor_div),
+    "mod": folded("mod", operator.mod),
+    "rem": folded("rem", _rem),
+    "pow": folded("pow", _pow),
+    "min": folded("min", _min),
+    "max": folded("max", _max),
+    "abs": _abs,
+    "neg": neg,
+    "sign": sign,
+    "square": square,
+    "clip": clip,
+    "floor": rounded("floor", math.floor),
+    "ceil": rounded("ceil", math.ceil),
+    "round": rounded("round", round),
+    "is-nan": is_nan,
+    "is-finite": _finite,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "bit-and": folded_bits("bit-and", int.__and__),
+    "bit-or": folded_bits("bit-or", int.__or__),
+    "bit-xor": folded_bits("bit-xor", int.__xor__),
+    "shift-left": folded_bits("shift-left", _shift_left),
+    "shift-right": folded_bits("shift-right", _shift_right),
+}
+_BOOLEANS: dict[str, HostFunction] = {
+    "logical-and": lambda *values: all(values),
+    "logical-or": lambda *values: any(values),
+    "logical-xor": lambda *values: sum(values) % 2 == 1,
+    "logical-not": operator.not_,
+}
+HOST: dict[str, HostFunction] = {
+    **{name: on_numbers(name, function) for name, function in _NUMBERS.items()},
+    **{name: on_booleans(name, function) for name, function in _BOOLEANS.items()},
+    "=": on_pairs("=", operator.eq),
+    "/=": on_pairs("/=", operator.ne),
+    "where": where,
+    "stop-gradient": _same,
+}
+"""The host function of every elementwise operator but `cast`, by its name."""
