@@ -6,59 +6,40 @@ names the argument, what was expected and what to write.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from sexpgpu.diagnostics import rules
-from sexpgpu.diagnostics.finding import Edit, Fix, Related, Rule
-from sexpgpu.graph.nodes import Attribute, Node, Shape, typed
+from sexpgpu.diagnostics.finding import Edit, Fix, Rule
+from sexpgpu.graph.nodes import Attribute, Node, Shape
 from sexpgpu.language.dtypes import BOOL, DTYPES, I64, DType
-from sexpgpu.language.fault import Fault, UnknownArgument
+from sexpgpu.language.fault import Fault
 from sexpgpu.language.nearest import nearest
 from sexpgpu.language.signature import Bound
-from sexpgpu.language.values import NIL, Absent, Keyword, List, Nil, Plist, Unknown, Value, is_number, kind_of
+from sexpgpu.language.values import NIL, Absent, Keyword, List, Nil, Value, is_number, kind_of
 from sexpgpu.ops.host import shown
-from sexpgpu.reader.forms import Form, ListForm, VectorForm
+from sexpgpu.ops.operands import (
+    MENDS,
+    WANTED,
+    Accepts,
+    absent_fault,
+    any_dtype,
+    as_key,
+    boolean,
+    bracketed,
+    broadcast_shapes,
+    described,
+    entry_names,
+    floating,
+    integral,
+    item_forms,
+    known,
+    numeric,
+    short,
+)
+from sexpgpu.reader.forms import Form, ListForm
 
-Accepts = Callable[[DType], bool]
-
-
-def any_dtype(_: DType) -> bool:
-    """Operators that only make or move elements."""
-    return True
-
-
-def numeric(dtype: DType) -> bool:
-    """Arithmetic, order, reduction."""
-    return dtype is not BOOL
-
-
-def floating(dtype: DType) -> bool:
-    return dtype.is_float
-
-
-def integral(dtype: DType) -> bool:
-    return dtype.is_integer
-
-
-def boolean(dtype: DType) -> bool:
-    return dtype is BOOL
-
-
-_MENDS: dict[Accepts, tuple[str, str]] = {
-    numeric: ("cast", ":i32"),
-    floating: ("cast", ":float"),
-    integral: ("cast", ":i32"),
-    boolean: ("/=", "0"),
-    any_dtype: ("", ""),
-}
-_WANTED: dict[Accepts, str] = {
-    numeric: "numbers",
-    floating: "a float dtype",
-    integral: "an integer dtype",
-    boolean: ":bool",
-    any_dtype: "any dtype",
-}
+MOST_AXES = 32
 
 
 class Tracer(Protocol):
@@ -303,9 +284,9 @@ class Call:
         """The node, if the operator is defined for its dtype."""
         if only(node.dtype):
             return node
-        message = f"`{self.name}` takes {_WANTED[only]}, and this is {kind_of(node)}"
-        head, tail = _MENDS[only]
-        help = f"write ({head} {_short(at)} {tail})" if head else ""
+        message = f"`{self.name}` takes {WANTED[only]}, and this is {kind_of(node)}"
+        head, tail = MENDS[only]
+        help = f"write ({head} {short(at)} {tail})" if head else ""
         fixes = self.wrapping(at, f"write ({head} … {tail})", f"({head} {at.text} {tail})") if head else ()
         raise Fault(rules.DTYPE_OPERATOR, at, message, help, (), fixes)
 
@@ -353,21 +334,25 @@ class Call:
         fault = self.wrong_kind(value, at, wanted)
         if isinstance(value, List) and value.items:
             maker = "stack" if any(isinstance(item, Node) for item in value.items) else "tensor"
-            fault.help = f"write ({maker} {_short(at)}) to make a tensor of it"
+            fault.help = f"write ({maker} {short(at)}) to make a tensor of it"
             fault.fixes = self.wrapping(at, f"make a tensor of it with {maker}", f"({maker} {at.text})")
         return fault
 
     def adapt(self, number: int | float, dtype: DType, at: Form) -> Node:
         """A host number as a scalar constant of `dtype`; a fault E-DTYPE-002 at the number if it does not fit."""
-        if not dtype.fits(number):
-            if dtype is BOOL:
-                raise Fault(rules.DTYPE_NUMBER, at, f"{number} is no :bool", "write true or false, or compare")
-            if isinstance(number, float):
-                message = f"the float {number} meets {dtype!r}, which holds integers only"
-                raise Fault(rules.DTYPE_NUMBER, at, message, f"write an integer, or cast the {dtype!r} tensor to :f32")
-            least, most = (f"{float(n):.6g}" if dtype.is_float else n for n in (dtype.least, dtype.most))
-            raise Fault(rules.DTYPE_NUMBER, at, f"{shown(number)} does not fit {dtype!r} ({least} to {most})")
-        return self.constant(float(number) if dtype.is_float else number, dtype, at)
+        return self.constant(self.fitting(number, dtype, at), dtype, at)
+
+    def fitting(self, number: int | float, dtype: DType, at: Form) -> int | float:
+        """A host number as a value of `dtype`; a fault E-DTYPE-002 at the number if it does not fit."""
+        if dtype.fits(number):
+            return float(number) if dtype.is_float else number
+        if dtype is BOOL:
+            raise Fault(rules.DTYPE_NUMBER, at, f"{shown(number)} is no :bool", "write true or false, or compare")
+        if isinstance(number, float):
+            message = f"the float {number} meets {dtype!r}, which holds integers only"
+            raise Fault(rules.DTYPE_NUMBER, at, message, f"write an integer, or cast the {dtype!r} tensor to :f32")
+        least, most = (f"{float(n):.6g}" if dtype.is_float else n for n in (dtype.least, dtype.most))
+        raise Fault(rules.DTYPE_NUMBER, at, f"{shown(number)} does not fit {dtype!r} ({least} to {most})")
 
     def constant(self, value: int | float | bool, dtype: DType, at: Form) -> Node:
         """A scalar constant node."""
@@ -378,7 +363,7 @@ class Call:
         narrower = second if wider is first else first
         name = f":{wider[0].dtype.name}"
         message = f"`{self.name}` meets {kind_of(first[0])} and {kind_of(second[0])}; dtypes do not mix"
-        help = f"write (cast {_short(narrower[1])} {name})"
+        help = f"write (cast {short(narrower[1])} {name})"
         fixes = self.wrapping(narrower[1], f"cast to {name}", f"(cast {narrower[1].text} {name})")
         return Fault(rules.DTYPE_MIXED, self.form, message, help, (), fixes)
 
@@ -401,84 +386,21 @@ class Call:
         return self.tracer.emit(op or self.name, inputs, shape, dtype, attrs, self.form)
 
 
-MOST_AXES = 32
-
-
-def known(value: Value) -> Value:
-    """The value itself; raises UnknownArgument where it is unknown."""
-    if isinstance(value, Unknown):
-        raise UnknownArgument
-    return value
-
-
-def item_forms(value: List, at: Form) -> list[Form]:
-    """Where the items of a list were written, where one `list` call or vector wrote them all; else `at` for each."""
-    made_by = value.made_by
-    if isinstance(made_by, (ListForm, VectorForm)):
-        forms = list(made_by.items if isinstance(made_by, VectorForm) else made_by.items[1:])
-        if len(forms) == len(value.items):
-            return forms
-    return [at] * len(value.items)
-
-
-def broadcast_shapes(a: Shape, b: Shape) -> Shape | None:
-    """NumPy's rule for two shapes, or None."""
-    if a == b:
-        return a
-    length = max(len(a), len(b))
-    x = (1,) * (length - len(a)) + a
-    y = (1,) * (length - len(b)) + b
-    if all(m == n or m == 1 or n == 1 for m, n in zip(x, y, strict=True)):
-        return tuple(n if m == 1 else m for m, n in zip(x, y, strict=True))
-    return None
-
-
-def absent_fault(value: Absent, at: Form, needs: str) -> Fault:
-    """The fault for an absent entry that reaches an operator (`diagnostics.md`, rules): its key is named, once."""
-    if value.used:
-        raise UnknownArgument
-    value.used = True
-    key = value.key
-    plist = value.plist
-    names = entry_names(plist)
-    near = nearest(key_name(key), names)
-    help = f"write {as_key(key, near[0])}" if near else "there is " + (" ".join(as_key(key, name) for name in names) or "no entry")
-    fixes = (Fix(f"write {as_key(key, near[0])}", (Edit(key, as_key(key, near[0])),)),) if near else ()
-    if isinstance(plist, Plist) and plist.role == "observations":
-        message = plist.elsewhere.get(key_name(key), f"the pass `{plist.owner}` does not report {key.text}")
-        return Fault(rules.OBSERVATION_MISSING, key, message, help, (), fixes)
-    message = f"{needs}, and this is nil: {key.text} is not in {described(plist)}"
-    return Fault(rules.TYPE_KIND, at, message, help, (Related(key, "this key finds nothing"),), fixes)
-
-
-def described(plist: List) -> str:
-    """`the batch`, `the state`, `ctx`, … : how messages call a plist."""
-    if not isinstance(plist, Plist):
-        return "the plist"
-    return plist.role if plist.role in ("ctx", "observations") else f"the {plist.role}"
-
-
-def entry_names(plist: List) -> list[str]:
-    """The names of a plist's keys, keywords without their colon."""
-    return [key.name if isinstance(key, Keyword) else str(key) for key in plist.items[::2] if isinstance(key, (Keyword, str))]
-
-
-def key_name(key: Form) -> str:
-    return key.text.strip(':"')
-
-
-def as_key(key: Form, name: str) -> str:
-    return f'"{name}"' if key.text.startswith('"') else f":{name}"
-
-
-def bracketed(shape: Sequence[int]) -> str:
-    """A shape, or a vector of integers, as it is written: `[4 8]`."""
-    return f"[{' '.join(map(str, shape))}]"
-
-
-def _short(form: Form) -> str:
-    text = " ".join(form.text.split())
-    return text if len(text) <= 40 else "…"
-
-
-__all__ = ["Call", "Tracer", "any_dtype", "boolean", "broadcast_shapes", "floating", "integral", "numeric", "typed"]
+__all__ = [
+    "Accepts",
+    "Call",
+    "Tracer",
+    "absent_fault",
+    "any_dtype",
+    "as_key",
+    "boolean",
+    "bracketed",
+    "broadcast_shapes",
+    "described",
+    "entry_names",
+    "floating",
+    "integral",
+    "item_forms",
+    "known",
+    "numeric",
+]

@@ -221,7 +221,7 @@ _ROWS: list[tuple[str, str, Rule, str, str, str]] = [
     ("shift-right", "x count", _folded(integral, "x", "count"), "none", "(shift-right (iota [8]) 2)",
      "The bits of `x` moved down by `count` places; a negative number stays negative. Integers only."),
     ("where", "condition x y", _where, "indices", "(where (> (iota [4]) 1) 1.0 0.0)",
-     "`x` where the `:bool` condition is true, `y` elsewhere; all three broadcast. This is how a graph branches: both are computed."),
+     "`x` where the `:bool` condition is true, `y` elsewhere; all broadcast. This is how a graph branches: both are computed."),
     ("cast", "x dtype", _cast, "none", "(cast (iota [4]) :f32)",
      "`x` in another dtype. A float becomes an integer by rounding toward zero, and `:bool` is true where `x` is not 0."),
     ("stop-gradient", "x", _mapped(any_dtype), "none", "(stop-gradient (ones [3]))", "`x`, through which no gradient flows."),

@@ -1,0 +1,137 @@
+"""What is asked of operands wherever they meet: which dtypes pass, how shapes broadcast, what an absent entry is called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from sexpgpu.diagnostics import rules
+from sexpgpu.diagnostics.finding import Edit, Fix, Related
+from sexpgpu.graph.nodes import Shape
+from sexpgpu.language.dtypes import BOOL, DType
+from sexpgpu.language.fault import Fault, UnknownArgument
+from sexpgpu.language.nearest import nearest
+from sexpgpu.language.values import Absent, Keyword, List, Plist, Unknown, Value
+from sexpgpu.reader.forms import Form, ListForm, VectorForm
+
+# Dtypes
+
+Accepts = Callable[[DType], bool]
+
+
+def any_dtype(_: DType) -> bool:
+    """Operators that only make or move elements."""
+    return True
+
+
+def numeric(dtype: DType) -> bool:
+    """Arithmetic, order, reduction."""
+    return dtype is not BOOL
+
+
+def floating(dtype: DType) -> bool:
+    return dtype.is_float
+
+
+def integral(dtype: DType) -> bool:
+    return dtype.is_integer
+
+
+def boolean(dtype: DType) -> bool:
+    return dtype is BOOL
+
+
+MENDS: dict[Accepts, tuple[str, str]] = {
+    numeric: ("cast", ":i32"),
+    floating: ("cast", ":float"),
+    integral: ("cast", ":i32"),
+    boolean: ("/=", "0"),
+    any_dtype: ("", ""),
+}
+WANTED: dict[Accepts, str] = {
+    numeric: "numbers",
+    floating: "a float dtype",
+    integral: "an integer dtype",
+    boolean: ":bool",
+    any_dtype: "any dtype",
+}
+
+
+# Values
+
+
+def known(value: Value) -> Value:
+    """The value itself; raises UnknownArgument where it is unknown."""
+    if isinstance(value, Unknown):
+        raise UnknownArgument
+    return value
+
+
+def item_forms(value: List, at: Form) -> list[Form]:
+    """Where the items of a list were written, where one `list` call or vector wrote them all; else `at` for each."""
+    made_by = value.made_by
+    if isinstance(made_by, (ListForm, VectorForm)):
+        forms = list(made_by.items if isinstance(made_by, VectorForm) else made_by.items[1:])
+        if len(forms) == len(value.items):
+            return forms
+    return [at] * len(value.items)
+
+
+def broadcast_shapes(a: Shape, b: Shape) -> Shape | None:
+    """NumPy's rule for two shapes, or None."""
+    if a == b:
+        return a
+    length = max(len(a), len(b))
+    x = (1,) * (length - len(a)) + a
+    y = (1,) * (length - len(b)) + b
+    if all(m == n or m == 1 or n == 1 for m, n in zip(x, y, strict=True)):
+        return tuple(n if m == 1 else m for m, n in zip(x, y, strict=True))
+    return None
+
+
+def absent_fault(value: Absent, at: Form, needs: str) -> Fault:
+    """The fault for an absent entry that reaches an operator (`diagnostics.md`, rules): its key is named, once."""
+    if value.used:
+        raise UnknownArgument
+    value.used = True
+    key = value.key
+    plist = value.plist
+    names = entry_names(plist)
+    near = nearest(key_name(key), names)
+    help = f"write {as_key(key, near[0])}" if near else "there is " + (" ".join(as_key(key, name) for name in names) or "no entry")
+    fixes = (Fix(f"write {as_key(key, near[0])}", (Edit(key, as_key(key, near[0])),)),) if near else ()
+    if isinstance(plist, Plist) and plist.role == "observations":
+        message = plist.elsewhere.get(key_name(key), f"the pass `{plist.owner}` does not report {key.text}")
+        return Fault(rules.OBSERVATION_MISSING, key, message, help, (), fixes)
+    message = f"{needs}, and this is nil: {key.text} is not in {described(plist)}"
+    return Fault(rules.TYPE_KIND, at, message, help, (Related(key, "this key finds nothing"),), fixes)
+
+
+def described(plist: List) -> str:
+    """`the batch`, `the state`, `ctx`, … : how messages call a plist."""
+    if not isinstance(plist, Plist):
+        return "the plist"
+    return plist.role if plist.role in ("ctx", "observations") else f"the {plist.role}"
+
+
+def entry_names(plist: List) -> list[str]:
+    """The names of a plist's keys, keywords without their colon."""
+    return [key.name if isinstance(key, Keyword) else str(key) for key in plist.items[::2] if isinstance(key, (Keyword, str))]
+
+
+def key_name(key: Form) -> str:
+    return key.text.strip(':"')
+
+
+def as_key(key: Form, name: str) -> str:
+    return f'"{name}"' if key.text.startswith('"') else f":{name}"
+
+
+def bracketed(shape: Sequence[int]) -> str:
+    """A shape, or a vector of integers, as it is written: `[4 8]`."""
+    return f"[{' '.join(map(str, shape))}]"
+
+
+def short(form: Form) -> str:
+    """The text of a form, for a message."""
+    text = " ".join(form.text.split())
+    return text if len(text) <= 40 else "…"
