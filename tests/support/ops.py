@@ -28,6 +28,7 @@ from sexpgpu.ops.call import Call
 from sexpgpu.reader.forms import ConstantForm, Form, KeywordForm, ListForm, NumberForm, StringForm, SymbolForm, TopForm, VectorForm
 from sexpgpu.source import Source
 from sexpgpu_jax import lowering
+from sexpgpu_jax.lowering.random import draw_key
 
 # A tracer, and calls
 
@@ -191,13 +192,19 @@ def node(value: Value) -> Node:
 # What the lowerings make of it
 
 
-def compute(outputs: Sequence[Node], inputs: dict[Node, Any]) -> list[Any]:
-    """The arrays of `outputs` by their lowerings, from those of the inputs; asserts every node's shape and dtype."""
+def compute(outputs: Sequence[Node], inputs: dict[Node, Any], seed: int = 0) -> list[Any]:
+    """The arrays of `outputs` by their lowerings, from those of the inputs; asserts every node's shape and dtype.
+
+    Draws are those of a run of that seed.
+    """
     known = dict(inputs)
 
     def value(node: Node) -> Any:
         if node not in known:
-            result = lowering.LOWERINGS[node.op](node, *map(value, node.inputs))
+            arrays = [value(source) for source in node.inputs]
+            if "place" in node.attrs:
+                arrays = [draw_key(jax.numpy.int64(seed), str(node.attrs["place"]), arrays[-1]), *arrays[:-1]]
+            result = lowering.LOWERINGS[node.op](node, *arrays)
             expected = node.shape, lowering.jnp_dtype(node.dtype)
             assert (result.shape, result.dtype) == expected, f"{node}: lowered to {result.dtype}{result.shape}, typed {expected}"
             assert not result.weak_type, f"{node}: weakly typed"
