@@ -6,9 +6,21 @@ on 64-bit types, without which `:i64` and `:f64` would quietly be 32 bits wide.
 
 import jax
 
-from sexpgpu_jax.lowering import creation, elementwise, indexing, reductions, shaping
+from sexpgpu_jax.lowering import creation, elementwise, indexing, linear, neural, random, reductions, shaping
 from sexpgpu_jax.lowering.table import LOWERINGS, jnp_dtype, lowers
 
 jax.config.update("jax_enable_x64", True)
 
-__all__ = ["LOWERINGS", "creation", "elementwise", "indexing", "jnp_dtype", "lowers", "reductions", "shaping"]
+__all__ = [
+    "LOWERINGS",
+    "creation",
+    "elementwise",
+    "indexing",
+    "jnp_dtype",
+    "linear",
+    "lowers",
+    "neural",
+    "random",
+    "reductions",
+    "shaping",
+]
