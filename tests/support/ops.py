@@ -13,6 +13,7 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as numpy_strategies
 
@@ -262,6 +263,9 @@ def dtype_of(array: Any) -> DType:
 
 
 # Strategies
+
+compiled = settings(max_examples=25, deadline=None)
+"""For properties whose every example is compiled: fewer of them, and no bound on the time of one."""
 
 
 def dtypes(accepts: Callable[[DType], bool] = lambda _: True) -> st.SearchStrategy[DType]:
