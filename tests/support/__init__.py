@@ -1,2 +1,2 @@
-"""What tests share: `drawn` reads and draws fixtures, `claims` says which test keeps which promise, `pages` makes the generated docs,
-`ops` calls operators and compares them with JAX."""
+"""What tests share: `drawn` reads and draws fixtures, `claims` says which test keeps which promise, `pages` makes the docs that are
+generated, and `ops` calls operators and compares them with JAX."""

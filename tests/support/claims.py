@@ -129,4 +129,6 @@ def _on(statement: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, name: 
 def _named(expression: ast.expr) -> Iterator[str]:
     for node in ast.walk(expression):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "claim":
-            yield from (argument.value for argument in node.args if isinstance(argument, ast.Constant) and isinstance(argument.value, str))
+            yield from (
+                argument.value for argument in node.args if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+            )
