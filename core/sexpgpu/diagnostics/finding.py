@@ -100,7 +100,6 @@ def resolve(finding: Finding) -> Diagnostic:
         finding.help,
         tuple(Note(related.at.span, related.message) for related in finding.related),
         tuple(
-            TextFix(fix.title, tuple(TextEdit(edit.at.span, edit.text) for edit in fix.edits), fix.safe)
-            for fix in finding.fixes
+            TextFix(fix.title, tuple(TextEdit(edit.at.span, edit.text) for edit in fix.edits), fix.safe) for fix in finding.fixes
         ),
     )
