@@ -1,0 +1,148 @@
+"""The command line as a whole: help, errors in words, pipes, packages that are missing."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sexpgpu import cli
+from sexpgpu.cli import lsp, run
+from support.command import environment, python, sexpgpu
+
+
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--help"]) == 0
+    out = capsys.readouterr().out
+    for command in cli.COMMANDS:
+        assert f"\n  {command} " in out
+        assert cli.main([command, "--help"]) == 0
+        assert f"usage: sexpgpu {command}" in capsys.readouterr().out
+
+
+def test_no_command_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([]) == 2
+    assert capsys.readouterr().err.startswith("usage: sexpgpu COMMAND")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["chekc"], "sexpgpu: there is no command chekc; did you mean check?\n"),
+        (["train"], "sexpgpu: there is no command train; commands: check, run, rule, new, lsp\n"),
+        (["--chekc"], "sexpgpu: there is no option --chekc; commands: check, run, rule, new, lsp\n"),
+        (["run"], "sexpgpu run: which file? as: sexpgpu run FILE\ntry: sexpgpu run --help\n"),
+        (["run", "--resume", "runs/old"], "sexpgpu run: which file? as: sexpgpu run FILE\ntry: sexpgpu run --help\n"),
+        (["run", "a.sx", "--steps", "0"], "argument --steps: 0 is no number of steps: 1 or more\n"),
+        (["run", "a.sx", "--seed", "x"], "argument --seed: x is no integer\n"),
+        (["run", "a.sx", "--set", "width"], "--set takes NAME=VALUE, as --set width=64; this is width\n"),
+        (["run", "a.sx", "--dev", "cpu"], "unrecognized arguments: --dev"),
+        (["lsp", "--tcp", "99999"], "argument --tcp: 99999 is no port: a number from 0 to 65535\n"),
+    ],
+)
+def test_usage_errors(capsys: pytest.CaptureFixture[str], arguments: list[str], message: str) -> None:
+    assert cli.main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err
+
+
+def test_what_run_hands_to_the_backend() -> None:
+    given = ["a.sx", "--out", "d", "--steps", "3", "--seed", "-1", "--set", "w=8", "--set", "d=(list 1 2)", "--set", "w=16"]
+    args = run.parser().parse_args([*given, "--device", "cpu", "--events", "-", "--progress", "plain"])
+    assert vars(args) == {
+        "file": "a.sx",
+        "out": "d",
+        "steps": 3,
+        "seed": -1,
+        "set": {"w": "16", "d": "(list 1 2)"},
+        "device": "cpu",
+        "events": "-",
+        "progress": "plain",
+        "resume": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("given", "file", "resume"),
+    [
+        (["a.sx"], "a.sx", None),
+        (["a.sx", "--resume"], "a.sx", ""),
+        (["a.sx", "--resume", "runs/old"], "a.sx", "runs/old"),
+        (["--resume", "runs/old", "a.sx"], "a.sx", "runs/old"),
+        (["--resume", "a.sx"], "a.sx", ""),
+    ],
+)
+def test_resume_with_and_without_a_folder(monkeypatch: pytest.MonkeyPatch, given: list[str], file: str, resume: str | None) -> None:
+    seen: list[argparse.Namespace] = []
+
+    def with_extra(*arguments: object) -> int:
+        args = arguments[-1]
+        assert isinstance(args, argparse.Namespace)
+        seen.append(args)
+        return 0
+
+    monkeypatch.setattr(run, "with_extra", with_extra)
+    assert cli.main(["run", *given]) == 0
+    assert [(args.file, args.resume) for args in seen] == [(file, resume)]
+
+
+def test_a_missing_package_is_named_with_its_extra() -> None:
+    without = "import sys; from sexpgpu.cli import main; sys.modules['jax'] = None; sys.modules['pygls'] = None; sys.exit(main())"
+    for arguments, extra in (["lsp"], "lsp"), (["run", "a.sx"], "jax"):
+        done = python("-c", without, *arguments, env=environment("core", "lsp", "backend"))
+        assert done.returncode == 2
+        assert done.stdout == ""
+        assert f"install it with: pip install 'sexpgpu[{extra}]'" in done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+def test_an_internal_error_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def broken(_: object) -> int:
+        raise KeyError("a\nb")
+
+    monkeypatch.setattr(lsp, "run", broken)
+    monkeypatch.delenv("SEXPGPU_DEBUG", raising=False)
+    assert cli.main(["lsp"]) == 2
+    assert capsys.readouterr() == ("", "sexpgpu: internal error: KeyError: 'a\\nb'\n")
+    monkeypatch.setenv("SEXPGPU_DEBUG", "1")
+    assert cli.main(["lsp"]) == 2
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_ctrl_c(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted(_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(lsp, "run", interrupted)
+    assert cli.main(["lsp"]) == 130
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_reader_that_goes_away() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sexpgpu", "rule"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
+    )
+    with process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
+
+
+def test_a_terminal_that_cannot_write_a_character(tmp_path: Path) -> None:
+    done = sexpgpu("new", "ä", cwd=tmp_path, env=environment(PYTHONIOENCODING="ascii"))
+    assert done.returncode == 2
+    assert "\\xe4 cannot be the name of a run" in done.stderr
+
+
+def test_commands_import_what_they_need_alone() -> None:
+    done = python("-c", "import sys; from sexpgpu.cli import main; main(['rule', 'E-GEN-004']); print(*sorted(sys.modules))")
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert "sexpgpu.cli.rule" in loaded
+    others = {"sexpgpu.analysis", "sexpgpu.cli.check", "lark", "jax", "numpy", "rich", "pygls", "json", "tomllib", "dataclasses"}
+    assert not loaded & others
