@@ -1,32 +1,64 @@
-"""From text to everything that is known about it, in one call."""
+"""From text to everything that is known about it, in one call.
+
+text ──read──▶ forms ──declare──▶ unit ──trace──▶ program ──check──▶ diagnostics
+"""
 
 from __future__ import annotations
 
-from sexpgpu.diagnostics.finding import Diagnostic
+from sexpgpu.diagnostics.finding import Diagnostic, Finding, resolve
 from sexpgpu.files import DISK, Files
+from sexpgpu.language.evaluator import Evaluator
+from sexpgpu.language.marks import Marks
+from sexpgpu.language.static import check_static
+from sexpgpu.language.values import Value
+from sexpgpu.program.assemble import assemble
+from sexpgpu.program.build import Cache, build_unit
 from sexpgpu.program.model import Program
+from sexpgpu.program.unit import Unit
+from sexpgpu.reader.forms import Form
+from sexpgpu.settings import read_settings
 from sexpgpu.source import Source
 
 
 class Options:
     """How to analyse: `settings` replace top-level `def`s (`--set NAME=VALUE`), `record` keeps what each expression evaluated to,
-    `ignore` silences warnings, information and hints by code."""
+    `ignore` silences warnings, information and hints by code. `cache` keeps the readings of files from one analysis to the next."""
 
-    __slots__ = ("ignore", "record", "settings")
+    __slots__ = ("cache", "ignore", "record", "settings")
 
-    def __init__(self, settings: dict[str, str] | None = None, *, record: bool = False, ignore: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        settings: dict[str, str] | None = None,
+        *,
+        record: bool = False,
+        ignore: frozenset[str] = frozenset(),
+        cache: Cache | None = None,
+    ) -> None:
         self.settings = settings or {}
         self.record = record
         self.ignore = ignore
+        self.cache = cache
 
 
 class Analysis:
-    """What is known of a file: its `diagnostics` (those of loaded files too), sorted by file and position, and its `program`."""
+    """What is known of a file: its `diagnostics` (those of loaded files too), sorted by file and position, its `program`, and for
+    editors the `unit` of its forms, the `marks` that tell what each symbol stands for, and what each form evaluated to."""
 
-    def __init__(self, source: Source, program: Program, diagnostics: list[Diagnostic]) -> None:
+    def __init__(
+        self,
+        source: Source,
+        unit: Unit,
+        marks: Marks,
+        program: Program,
+        diagnostics: list[Diagnostic],
+        values: dict[Form, list[Value]] | None,
+    ) -> None:
         self.source = source
+        self.unit = unit
+        self.marks = marks
         self.program = program
         self.diagnostics = diagnostics
+        self.values = values or {}
 
     @property
     def ok(self) -> bool:
@@ -36,4 +68,27 @@ class Analysis:
 
 def analyse(source: Source, files: Files = DISK, options: Options | None = None) -> Analysis:
     """Analyse a source. Total: bad input is diagnostics, never an exception."""
-    raise AssertionError("not wired yet")
+    options = options or Options()
+    unit, findings = build_unit(source, files, options.cache)
+    marks = Marks()
+    findings += check_static(unit, marks)
+    evaluator = Evaluator(marks, options.record)
+    builder = assemble(evaluator, unit, files, read_settings(options.settings))
+    findings += evaluator.findings
+    diagnostics = _told(unit, findings, options.ignore)
+    return Analysis(source, unit, marks, builder.program, diagnostics, evaluator.recording)
+
+
+def _told(unit: Unit, findings: list[Finding], ignore: frozenset[str]) -> list[Diagnostic]:
+    """The findings as diagnostics: each code once at a span, without what comments and `ignore` silence, in order."""
+    from sexpgpu.diagnostics.ignore import apply_ignores
+
+    told: dict[tuple[str, Source, int, int, str], Diagnostic] = {}
+    for finding in findings:
+        diagnostic = resolve(finding)
+        span = diagnostic.span
+        text = diagnostic.message if diagnostic.code == "I-PRINT-001" else ""
+        told.setdefault((diagnostic.code, span.source, span.start, span.end, text), diagnostic)
+    order = {module.source: index for index, module in enumerate((unit.main, *unit.modules[:-1]))}
+    diagnostics = sorted(told.values(), key=lambda d: (order.get(d.span.source, 0), d.span.start, d.span.end, d.code))
+    return apply_ignores(diagnostics, ignore, lambda source: ())

@@ -36,8 +36,9 @@ class HostFault(Exception):
 
 
 class LimitPassed(Exception):
-    """Evaluation passed a bound (language §3): the graph is abandoned."""
+    """Evaluation passed a bound (language §3): the graph is abandoned. It is reported once, at the innermost call."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
+        self.reported = False

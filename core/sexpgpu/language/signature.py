@@ -62,19 +62,20 @@ def parse(text: str) -> Signature:
     rest: str | None = None
     mode = ""
     for match in _TOKEN.finditer(text):
-        name, default, plain = match.groups()
-        if plain is not None and plain.startswith("&"):
+        plain = match.group(3) or ""
+        name, default = plain or match.group(1), match.group(2) or "nil"
+        if plain.startswith("&"):
             mode = plain
         elif mode == "&rest":
-            rest = plain
+            rest = name
         elif mode == "&optional":
-            optional.append((name or plain, default or "nil"))
+            optional.append((name, default))
         elif mode == "&key":
-            keys.append((name or plain, default or "nil"))
-            if plain is not None:
+            keys.append((name, default))
+            if plain:
                 required_keys.append(plain)
         else:
-            required.append(plain)
+            required.append(name)
     return Signature(required, optional, keys, rest, required_keys)
 
 
@@ -117,7 +118,9 @@ def bind(name: str, signature: Signature, arguments: Sequence[T], keyword_of: Ca
     count = len(arguments)
     if count < len(signature.required):
         missing = ", ".join(signature.required[count:])
-        raise Mismatch(f"`{name}` needs {_arguments(signature)}, and {_count(count)} given: {missing} missing", help=shown(name, signature))
+        raise Mismatch(
+            f"`{name}` needs {_arguments(signature)}, and {_count(count)} given: {missing} missing", help=shown(name, signature)
+        )
     behind = range(len(positional), count)
     if signature.rest is not None:
         bound.rest = [arguments[index] for index in behind]

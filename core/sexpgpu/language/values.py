@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from sexpgpu.graph.nodes import Node
+from sexpgpu.graph.nodes import Node, typed
 from sexpgpu.language.dtypes import DType
 from sexpgpu.reader.forms import Form, ListForm
 
 if TYPE_CHECKING:
     from sexpgpu.language.signature import Signature
+    from sexpgpu.ops.call import Call
 
 
 class Nil:
@@ -103,10 +104,11 @@ class Plist(List):
     """A plist that the runtime hands to a contract function: `batch`, `ctx`, `observations`, `state` or `inputs`.
 
     `open` says that entries may exist which are not known here, because something went wrong where they are made. `read` collects
-    the names that were read, by key form; `whole` turns true once it was used other than entry by entry.
+    the names that were read, by key form; `whole` turns true once it was used other than entry by entry. `owner` is the pass that it
+    belongs to; `elsewhere` says of names that are not in it why not, `withheld` which of them only a generator would have made.
     """
 
-    __slots__ = ("open", "read", "role", "whole")
+    __slots__ = ("elsewhere", "open", "owner", "read", "role", "whole", "withheld")
 
     def __init__(self, role: PlistRole, items: Sequence[Value], *, open: bool = False) -> None:
         super().__init__(items)
@@ -114,6 +116,9 @@ class Plist(List):
         self.open = open
         self.read: dict[str, Form] = {}
         self.whole = False
+        self.owner = ""
+        self.elsewhere: dict[str, str] = {}
+        self.withheld: tuple[frozenset[str], Form] | None = None
 
 
 class Made:
@@ -180,13 +185,26 @@ class Model(Closure):
 
 
 class Builtin(Function):
-    """A host function or an operator of the tables."""
+    """A host function or an operator of the tables.
 
-    __slots__ = ("apply",)
+    `rule` gives its value for a call; `host` computes it on host numbers alone, if it can. A `strict` one is unknown as soon as one of
+    its arguments is; the others look at them one by one.
+    """
 
-    def __init__(self, name: str, signature: Signature, apply: Callable[..., Value]) -> None:
+    __slots__ = ("host", "rule", "strict")
+
+    def __init__(
+        self,
+        name: str,
+        signature: Signature,
+        rule: Callable[[Call], Value],
+        host: Callable[..., Value] | None = None,
+        strict: bool = True,
+    ) -> None:
         super().__init__(name, signature)
-        self.apply = apply
+        self.rule = rule
+        self.host = host
+        self.strict = strict
 
 
 Number = int | float
@@ -205,8 +223,6 @@ def truthy(value: Value) -> bool:
 
 def kind_of(value: Value) -> str:
     """What a value is, with its article, for messages: `a string`, `an f32[4 8] tensor`, `nil`."""
-    from sexpgpu.graph.nodes import typed
-
     match value:
         case Nil():
             return "nil"

@@ -41,9 +41,9 @@ class Loader:
 
 class Parameter:
     """A parameter by its path (`model/h/weight`). `init` is an initializer; `pretrained` the file it is loaded from, with the path
-    of its entry in that file. The first registration stands."""
+    of its entry in that file. `shown` is the symbol of the file that speaks for it. The first registration stands."""
 
-    __slots__ = ("dtype", "entry", "form", "frozen", "init", "model", "path", "pretrained", "shape")
+    __slots__ = ("dtype", "entry", "form", "frozen", "init", "model", "path", "pretrained", "shape", "shown")
 
     def __init__(
         self,
@@ -55,6 +55,7 @@ class Parameter:
         pretrained: Made | str | None,
         entry: str,
         form: Form,
+        shown: Form,
         model: str,
     ) -> None:
         self.path = path
@@ -65,6 +66,7 @@ class Parameter:
         self.pretrained = pretrained
         self.entry = entry
         self.form = form
+        self.shown = shown
         self.model = model
 
 

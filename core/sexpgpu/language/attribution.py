@@ -1,0 +1,51 @@
+"""Where a finding is shown: one inside the prelude moves to the call in the file that led there (`diagnostics.md`, rules)."""
+
+from __future__ import annotations
+
+from sexpgpu.diagnostics.finding import Rule
+from sexpgpu.language.frames import Frame
+from sexpgpu.reader.forms import Form, ListForm, QuoteForm, SymbolForm, VectorForm
+
+
+def locate(frame: Frame, rule: Rule, at: Form) -> Form:
+    """The form of the user's own that shows a finding at `at`, which is `at` itself unless the prelude wrote it.
+
+    A rule that names a head moves to the head of the user's call, one that names an argument to the argument that came in through the
+    parameters, any other to the call.
+    """
+    inner: Frame | None = frame
+    while at.top.source.builtin and inner is not None and inner.form is not None:
+        if rule.place == "argument":
+            at = _argument(at, inner) or head_of(inner.form)
+        else:
+            at = head_of(inner.form) if rule.place == "head" else inner.form
+        inner = inner.parent
+    return at
+
+
+def head_of(form: Form) -> Form:
+    """The first item of a call; of anything else, the form itself."""
+    return form.items[0] if isinstance(form, ListForm) and form.items else form
+
+
+def _argument(at: Form, frame: Frame) -> Form | None:
+    """The argument of the frame's call that the form `at` speaks of: its own parameter, else the first one in it."""
+    waiting = [at]
+    while waiting:
+        form = waiting.pop()
+        if isinstance(form, SymbolForm) and form.name in frame.arguments:
+            return frame.arguments[form.name]
+        if isinstance(form, (ListForm, VectorForm)):
+            waiting.extend(reversed(form.items))
+        elif isinstance(form, QuoteForm):
+            waiting.append(form.form)
+    return None
+
+
+def entry_call(frame: Frame) -> Form | None:
+    """The call in the contract function's own body that led to this frame; None when this is that body."""
+    form: Form | None = None
+    while frame.parent is not None and frame.parent.parent is not None:
+        form = frame.form
+        frame = frame.parent
+    return form

@@ -1,0 +1,299 @@
+"""The evaluator: walks forms to values, and calls of operators to nodes of the graph being traced.
+
+It evaluates a file as the runtime would, with tensors that have a shape and a dtype and no data. An error inside is reported, its value
+is unknown, and the evaluation goes on. Everything is bounded (language §3): passing a bound abandons the graph.
+
+Recursion goes from Python function to Python function only, which takes no C stack.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from sexpgpu.diagnostics import rules
+from sexpgpu.diagnostics.finding import Finding, Fix, Related, Rule
+from sexpgpu.graph.nodes import Attribute, Node, Shape
+from sexpgpu.language.attribution import locate
+from sexpgpu.language.calls import apply
+from sexpgpu.language.control import SPECIAL
+from sexpgpu.language.dtypes import BF16, F32, DType
+from sexpgpu.language.fault import Fault, LimitPassed
+from sexpgpu.language.frames import Draw, Environment, Frame, Scope, Trace
+from sexpgpu.language.marks import Marks
+from sexpgpu.language.quotes import quoted
+from sexpgpu.language.values import NIL, UNKNOWN, List, Unknown, Value, keyword
+from sexpgpu.reader.forms import (
+    ConstantForm,
+    Form,
+    KeywordForm,
+    ListForm,
+    NumberForm,
+    QuoteForm,
+    StringForm,
+    SymbolForm,
+    VectorForm,
+)
+
+if TYPE_CHECKING:
+    from sexpgpu.program.model import Parameter
+    from sexpgpu.program.unit import Module
+
+MOST_STEPS = 500_000
+MOST_CALLS = 2_000
+MOST_NESTED = 50_000
+MOST_NODES = 200_000
+MOST_ITEMS = 100_000
+MOST_BITS = 4_096
+MOST_CHARACTERS = 100_000
+
+_PYTHON_FRAMES_A_FORM = 8
+
+
+class Evaluator:
+    """The state of one file's evaluation: what was reported, how much was done, and the trace and frame it stands in."""
+
+    def __init__(self, marks: Marks, recording: bool = False) -> None:
+        self.marks = marks
+        self.findings: list[Finding] = []
+        self.recording: dict[Form, list[Value]] | None = {} if recording else None
+        self.precision: DType = F32
+        self.exhausted = False
+        self.steps: int = 0
+        self.depth: int = 0
+        self.calls: int = 0
+        self.nodes: int = 0
+        self.regions: int = 0
+        self.head: Form | None = None
+        self.parameters: dict[str, Parameter] = {}
+        self.ema_set: bool | None = None
+        """Whether `defrun` sets `:ema`; None in a file without one."""
+        self.resolve: Callable[[SymbolForm, Module], Value] = lambda form, module: UNKNOWN
+        """The value of a symbol that is no local."""
+        self._seen: set[tuple[str, Form]] = set()
+        self.trace = Trace("", "host")
+        self.frame = Frame("", None, None, "host", None, Scope())
+
+    # Tracing
+
+    def traced(self, trace: Trace, work: Callable[[], Value]) -> Value:
+        """Do `work` with `trace` as the graph that nodes go to. Passing a bound leaves the graph abandoned and the value unknown."""
+        if self.exhausted:
+            trace.graph.whole = False
+            return UNKNOWN
+        before = self.trace, self.frame, self.depth, self.calls
+        self.trace = trace
+        self.frame = Frame("", None, None, trace.role, None, Scope())
+        room = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(room, MOST_NESTED * _PYTHON_FRAMES_A_FORM))
+        try:
+            return work()
+        except LimitPassed:
+            trace.graph.whole = False
+            trace.incomplete = True
+            return UNKNOWN
+        finally:
+            sys.setrecursionlimit(room)
+            self.trace, self.frame, self.depth, self.calls = before
+
+    def silently(self, work: Callable[[], Value]) -> Value:
+        """Do `work` without a trace of what it reports or records."""
+        before = self.findings, self._seen, self.recording
+        self.findings, self._seen, self.recording = [], set(), None
+        try:
+            return work()
+        finally:
+            self.findings, self._seen, self.recording = before
+
+    def in_def(self, work: Callable[[], Value]) -> Value:
+        """Do `work` under the rules of a `def`, its nodes going to the graph being traced: no frame of a function, `:float` is `:f32`."""
+        before, role = self.frame, self.trace.role
+        self.frame = Frame("", None, None, "host", None, Scope())
+        self.trace.role = "host"
+        value = work()
+        self.frame, self.trace.role = before, role
+        return value
+
+    def call_contract(self, function: Value, arguments: Sequence[Value], at: Form, trace: Trace) -> Value:
+        """What a contract function gives for the runtime's arguments, traced into `trace`; `at` is the form that names it."""
+        return self.traced(trace, lambda: apply(self, function, list(arguments), [at] * len(arguments), at, entry=True))
+
+    # Reporting
+
+    def report(
+        self,
+        rule: Rule,
+        at: Form,
+        message: str,
+        help: str = "",
+        related: tuple[Related, ...] = (),
+        fixes: tuple[Fix, ...] = (),
+    ) -> Unknown:
+        """Report a finding, once for a rule and form; what it spoils is unknown."""
+        place = locate(self.frame, rule, at)
+        if place is not at:
+            fixes = ()
+        related = tuple(note for note in related if not note.at.top.source.builtin)
+        if not self.exhausted and (rule.code, place) not in self._seen:
+            self._seen.add((rule.code, place))
+            self.findings.append(Finding(rule, place, message, help, related, fixes))
+        return self.unknown() if rule.severity == "error" else UNKNOWN
+
+    def report_fault(self, fault: Fault) -> Unknown:
+        return self.report(fault.rule, fault.at, fault.message, fault.help, fault.related, fault.fixes)
+
+    def unknown(self) -> Unknown:
+        """An unknown value arises in this graph."""
+        self.trace.graph.whole = False
+        return UNKNOWN
+
+    # The tracer that operators build with
+
+    @property
+    def float(self) -> DType:
+        """What `:float` names here: the run's precision inside a model, `:f32` outside (language §8)."""
+        return self.precision if self.precision is BF16 and self.frame.run is not None else F32
+
+    def emit(self, op: str, inputs: Sequence[Node], shape: Shape, dtype: DType, attrs: dict[str, Attribute], form: Form) -> Node:
+        """Add a node to the graph; inputs of the graph that it is the first to read are added before it."""
+        graph = self.trace.graph
+        for node in inputs:
+            if node.index < 0:
+                graph.add(node)
+        if self.nodes >= MOST_NODES:
+            raise LimitPassed(f"the graphs of this file have more than {MOST_NODES:,} nodes")
+        self.nodes += 1
+        node = Node(op, tuple(inputs), attrs, tuple(shape), dtype, form, self.frame.calls, self.frame.scope.remat)
+        if "place" in attrs:
+            self.trace.draws.append(Draw(node, self._salt(node), locate(self.frame, rules.DRAW_CONSTANT, self.head or form)))
+        return graph.add(node)
+
+    def _salt(self, node: Node) -> Node | None:
+        salt = node.inputs[-1]
+        return None if salt.op == "constant" and salt.form is node.form else salt
+
+    def place(self, callee: str) -> str:
+        """The place of a draw that is evaluated now; a fault where no draw may stand."""
+        if self.trace.role == "host":
+            assert self.head is not None
+            raise Fault(
+                rules.OUT_OF_PLACE, self.head, f"`{callee}` draws, and a `def` is no place for a draw", "draw inside a function"
+            )
+        return self.frame.link(callee)
+
+    def tick(self, count: int = 1) -> None:
+        """Count evaluation steps."""
+        self.steps += count
+        if self.steps > MOST_STEPS:
+            raise LimitPassed(f"evaluating this file takes more than {MOST_STEPS:,} steps")
+
+    def read_ctx(self, name: str, at: Form) -> None:
+        """A ctx entry was read by the key at `at`."""
+        self.trace.ctx_reads.append((name, locate(self.frame, rules.READ_UNSTACKS, at)))
+
+    def tell(self, at: Form, text: str) -> None:
+        """An information at a form: each text once."""
+        place = locate(self.frame, rules.PRINTED, at)
+        if (text, place) not in self._seen:
+            self._seen.add((text, place))
+            self.findings.append(Finding(rules.PRINTED, place, text))
+
+    # Evaluation
+
+    def evaluate(self, form: Form, environment: Environment) -> Value:
+        """The value of a form."""
+        kind = type(form)
+        if kind is ListForm:
+            value = self._list(form, environment)  # pyright: ignore[reportArgumentType]
+        elif kind is SymbolForm:
+            value = self._symbol(form, environment)  # pyright: ignore[reportArgumentType]
+        elif isinstance(form, VectorForm):
+            value = List([self.evaluate(item, environment) for item in form.items], vector=True, made_by=form)
+        else:
+            return self._literal(form)
+        if self.recording is not None and not form.top.source.builtin:
+            self.record(form, value)
+        return value
+
+    def record(self, form: Form, value: Value) -> None:
+        """Keep what a form evaluated to, once for each call path that led there."""
+        assert self.recording is not None
+        self.recording.setdefault(form, []).append(value)
+
+    def body(self, forms: Sequence[Form], environment: Environment) -> Value:
+        """Evaluate forms in order; the last one's value."""
+        value: Value = NIL
+        for form in forms:
+            value = self.evaluate(form, environment)
+        return value
+
+    def _literal(self, form: Form) -> Value:
+        match form:
+            case NumberForm():
+                if isinstance(form.value, int) and form.value.bit_length() > MOST_BITS:
+                    return self._too_big(form, f"an integer of more than {MOST_BITS:,} bits")
+                return form.value
+            case StringForm():
+                if len(form.value) > MOST_CHARACTERS:
+                    return self._too_big(form, f"a string of more than {MOST_CHARACTERS:,} characters")
+                return form.value
+            case KeywordForm():
+                return keyword(form.name)
+            case ConstantForm():
+                return NIL if form.value is None else form.value
+            case QuoteForm():
+                return quoted(form.form)
+            case _:
+                return self.unknown()
+
+    def _too_big(self, form: Form, what: str) -> Value:
+        limit = LimitPassed(f"{what} passes a bound of the language")
+        self._limit(limit, form)
+        raise limit
+
+    def _symbol(self, form: SymbolForm, environment: Environment) -> Value:
+        name = form.name
+        scope: Environment | None = environment
+        while scope is not None:
+            value = scope.variables.get(name)
+            if value is not None:
+                return value
+            scope = scope.parent
+        return self.resolve(form, environment.module)
+
+    def _list(self, form: ListForm, environment: Environment) -> Value:
+        if not form.items:
+            return NIL
+        if form in self.marks.broken:
+            self.trace.incomplete = True
+            return self.unknown()
+        head = form.items[0]
+        self.depth += 1
+        try:
+            self.tick()
+            if self.depth > MOST_NESTED:
+                raise LimitPassed(f"more than {MOST_NESTED:,} forms are evaluated inside each other")
+            if type(head) is SymbolForm:
+                special = SPECIAL.get(head.name)
+                if special is not None and form not in self.marks.ordinary:
+                    value = special(self, form, environment)
+                    self.depth -= 1
+                    return value
+            function = self.evaluate(head, environment)
+            arguments: list[Value] = []
+            for item in form.items[1:]:
+                arguments.append(self.evaluate(item, environment))
+            value = apply(self, function, arguments, form.items[1:], form)
+        except LimitPassed as limit:
+            self._limit(limit, form)
+            raise
+        self.depth -= 1
+        return value
+
+    def _limit(self, limit: LimitPassed, form: Form) -> None:
+        """Report a bound at the innermost call that passed it."""
+        if not limit.reported:
+            limit.reported = True
+            self.report(rules.LIMIT_PASSED, form, limit.message)
+            self.exhausted = self.steps > MOST_STEPS

@@ -1,0 +1,160 @@
+"""Where evaluation stands: environments, the frames of the functions being evaluated, and the trace of one graph."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from sexpgpu.graph.nodes import CallPath, Graph, Node
+from sexpgpu.language.values import Absent, Made, Model, Value
+from sexpgpu.reader.forms import Form
+
+if TYPE_CHECKING:
+    from sexpgpu.program.unit import Module
+
+
+class Environment:
+    """Local variables, and what encloses them: another environment, or at the root the module whose names are seen."""
+
+    __slots__ = ("module", "parent", "variables")
+
+    def __init__(self, variables: dict[str, Value], parent: Environment | None, module: Module) -> None:
+        self.variables = variables
+        self.parent = parent
+        self.module = module
+
+    def inner(self, variables: dict[str, Value]) -> Environment:
+        """An environment inside this one."""
+        return Environment(variables, self, self.module)
+
+
+class ModelRun:
+    """One call of a model: whose parameters it runs at, and which paths its `param` forms found so far."""
+
+    __slots__ = ("model", "outer", "seen", "variant")
+
+    def __init__(self, model: Model, variant: str, outer: ModelRun | None) -> None:
+        self.model = model
+        self.variant = variant
+        self.outer = outer
+        self.seen: set[tuple[str, Form]] = set()
+
+
+class Scope:
+    """What encloses a `param`: the names before its own, and what the enclosing `scope`s say of it."""
+
+    __slots__ = ("entry", "frozen", "names", "pretrained", "remat")
+
+    def __init__(
+        self,
+        names: tuple[str, ...] = (),
+        frozen: bool = False,
+        remat: int = 0,
+        pretrained: Made | str | None = None,
+        entry: tuple[str, ...] = (),
+    ) -> None:
+        self.names = names
+        self.frozen = frozen
+        self.remat = remat
+        self.pretrained = pretrained
+        self.entry = entry
+
+
+class Frame:
+    """One evaluation of a function's body.
+
+    `form` is the call, `arguments` where each parameter's argument was written; `counts` how many calls to each callee have been
+    evaluated in this body, which with `place` makes the places of draws.
+    """
+
+    __slots__ = ("arguments", "calls", "counts", "form", "name", "parent", "place", "run", "scope")
+
+    def __init__(self, name: str, parent: Frame | None, form: Form | None, place: str, run: ModelRun | None, scope: Scope) -> None:
+        self.name = name
+        self.parent = parent
+        self.form = form
+        self.place = place
+        self.run = run
+        self.scope = scope
+        self.counts: dict[str, int] = {}
+        self.arguments: dict[str, Form] = {}
+        before = parent.calls if parent else None
+        self.calls = CallPath(form, before) if form is not None else before
+
+    def link(self, callee: str) -> str:
+        """The place of the next call to `callee` in this body; counts it."""
+        count = self.counts.get(callee, 0)
+        self.counts[callee] = count + 1
+        return f"{self.place}/{callee}:{count}"
+
+
+Role = Literal[
+    "host",
+    "record",
+    "generate.init",
+    "generate.step",
+    "generate.finish",
+    "prepare",
+    "objective",
+    "curriculum",
+    "stop-when",
+    "optimizer",
+]
+
+GENERATOR_ROLES = frozenset({"generate.init", "generate.step", "generate.finish"})
+
+
+class Draw:
+    """A draw that was traced: its node, its salt (None: absent), and the form that is its head."""
+
+    __slots__ = ("form", "node", "salt")
+
+    def __init__(self, node: Node, salt: Node | None, form: Form) -> None:
+        self.node = node
+        self.salt = salt
+        self.form = form
+
+
+class Trace:
+    """The tracing of one graph, and what the checks after all traces need to know of it.
+
+    `incomplete` turns true when code was skipped behind an unknown condition, so that what it would have declared is not known.
+    `taken` tells which part of a conditional gave its value.
+    """
+
+    __slots__ = (
+        "constants",
+        "counters",
+        "ctx_missing",
+        "ctx_reads",
+        "draws",
+        "dropped",
+        "graph",
+        "incomplete",
+        "model_calls",
+        "names",
+        "owner",
+        "parameters",
+        "pretrained",
+        "role",
+        "taken",
+    )
+
+    def __init__(self, name: str, role: Role, owner: str | None = None) -> None:
+        self.graph = Graph(name, role)
+        self.role: Role = role
+        self.owner = owner
+        """The pass that the graph belongs to."""
+        self.incomplete = False
+        self.taken: dict[Form, Form] = {}
+        self.ctx_reads: list[tuple[str, Form]] = []
+        self.ctx_missing: list[tuple[str, Absent]] = []
+        self.counters: dict[str, Form] = {}
+        self.names: dict[tuple[str, str], Form] = {}
+        self.draws: list[Draw] = []
+        self.dropped: set[str] = set()
+        """Names of diagnostics that a pass does not sample."""
+        self.model_calls: list[tuple[Model, Model | None, Form]] = []
+        self.parameters: dict[tuple[str, str], Node] = {}
+        self.pretrained: list[tuple[Made | str, Form]] = []
+        self.constants: dict[str, Value] = {}
+        """What `def`s that build tensors are in this graph, by name."""

@@ -1,0 +1,401 @@
+"""Host functions on lists and plists, and those that call functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NoReturn
+
+from sexpgpu.diagnostics import rules
+from sexpgpu.diagnostics.finding import Edit, Fix, Related
+from sexpgpu.graph.nodes import Node
+from sexpgpu.language.calls import apply
+from sexpgpu.language.fault import LimitPassed, UnknownArgument
+from sexpgpu.language.frames import Frame
+from sexpgpu.language.host import evaluator_of, host
+from sexpgpu.language.nearest import nearest
+from sexpgpu.language.values import (
+    NIL,
+    UNKNOWN,
+    Absent,
+    Function,
+    Keyword,
+    List,
+    Nil,
+    Plist,
+    Unknown,
+    Value,
+    truthy,
+)
+from sexpgpu.ops.call import Call
+from sexpgpu.ops.operands import absent_fault, as_key, described, entry_names
+from sexpgpu.reader.forms import Form
+
+MOST_ITEMS = 100_000
+
+
+def made_list(items: Sequence[Value], *, vector: bool = False, made_by: Form | None = None) -> Value:
+    """A list of at most 100,000 items; an empty one is nil, an empty vector stays one."""
+    if len(items) > MOST_ITEMS:
+        raise LimitPassed(f"a list of more than {MOST_ITEMS:,} items")
+    if not items and not vector:
+        return NIL
+    return List(items, vector=vector, made_by=made_by)
+
+
+# Making
+
+
+@host(
+    "list",
+    "&rest items",
+    "lists",
+    "A list of its arguments; of alternating keys and values, a plist.",
+    "(list :row x :stride 1)",
+    strict=False,
+)
+def _list(call: Call) -> Value:
+    return made_list(call.raw_rest, made_by=call.form)
+
+
+@host("vector", "&rest items", "lists", "A vector of its arguments, as `[…]` writes one.", "(vector 1 2 3)", strict=False)
+def _vector(call: Call) -> Value:
+    return made_list(call.raw_rest, vector=True, made_by=call.form)
+
+
+@host("range", "low &optional high step", "lists", "Integers from 0 (or `low`) up to a bound, which is left out.", "(range 0 10 2)")
+def _range(call: Call) -> Value:
+    low, high = (call.integer("low"), call.integer("high")) if call.given("high") else (0, call.integer("low"))
+    step = call.integer("step") if call.given("step") else 1
+    if step == 0:
+        raise call.fault(rules.TYPE_KIND, "step", "`range` needs a step other than 0")
+    numbers = range(low, high, step)
+    if len(numbers) > MOST_ITEMS:
+        raise LimitPassed(f"a list of more than {MOST_ITEMS:,} items")
+    call.tracer.tick(len(numbers))
+    return made_list(list(numbers))
+
+
+@host("append", "&rest lists", "lists", "One list of the items of several.", "(append (list 1 2) (list 3))", strict=False)
+def _append(call: Call) -> Value:
+    items: list[Value] = []
+    for index, value in enumerate(call.raw_rest):
+        items += _items(call, value, call.rest_at(index))
+    return made_list(items)
+
+
+@host("reverse", "list", "lists", "The items from last to first.", "(reverse (list 1 2 3))", strict=False)
+def _reverse(call: Call) -> Value:
+    return made_list(_whole(call, "list")[::-1])
+
+
+# Taking apart
+
+
+def _items(call: Call, value: Value, at: Form) -> Sequence[Value]:
+    if isinstance(value, Unknown):
+        _unknown_items()
+    if isinstance(value, Nil) and not isinstance(value, Absent):
+        return ()
+    if not isinstance(value, List):
+        raise call.wrong_kind(value, at, "a list")
+    if isinstance(value, Plist):
+        value.whole = True
+    call.tracer.tick(len(value.items))
+    return value.items
+
+
+def _unknown_items() -> NoReturn:
+    raise UnknownArgument
+
+
+def _whole(call: Call, name: str) -> Sequence[Value]:
+    """The items of a list that is used as a whole."""
+    return _items(call, call.value(name), call.at(name))
+
+
+@host("length", "list", "lists", "How many items a list has, or characters a string.", "(length (list 1 2 3))", strict=False)
+def _length(call: Call) -> Value:
+    value = call.value("list")
+    return len(value) if isinstance(value, str) else len(_whole(call, "list"))
+
+
+@host("nth", "list index", "lists", "The item at an index, counted from 0.", "(nth (list 4 5 6) 1)", strict=False)
+def _nth(call: Call) -> Value:
+    items, index = _whole(call, "list"), call.integer("index")
+    if not 0 <= index < len(items):
+        message = f"the list has {len(items)} item{'s' * (len(items) != 1)}, so there is none at {index}"
+        raise call.fault(rules.TYPE_KIND, "index", message, "indices count from 0")
+    return items[index]
+
+
+@host("first", "list", "lists", "The first item; nil of an empty list.", "(first (list 1 2 3))", strict=False)
+def _first(call: Call) -> Value:
+    items = _whole(call, "list")
+    return items[0] if items else NIL
+
+
+@host("rest", "list", "lists", "All items but the first.", "(rest (list 1 2 3))", strict=False)
+def _rest(call: Call) -> Value:
+    return made_list(_whole(call, "list")[1:])
+
+
+@host("last", "list", "lists", "The last item; nil of an empty list.", "(last (list 1 2 3))", strict=False)
+def _last(call: Call) -> Value:
+    items = _whole(call, "list")
+    return items[-1] if items else NIL
+
+
+# Plists
+
+
+def key_of(call: Call) -> str | Keyword:
+    """The key argument: a keyword or a string."""
+    key = call.value("key")
+    if isinstance(key, (Keyword, str)):
+        return key
+    raise call.wrong_kind(key, call.at("key"), "a keyword or a string as the key")
+
+
+def entry(items: Sequence[Value], key: str | Keyword) -> Value | None:
+    """The value behind a key of a plist, or None. A keyword is not its string."""
+    for index in range(0, len(items) - 1, 2):
+        candidate = items[index]
+        if candidate is key or (isinstance(key, str) and isinstance(candidate, str) and candidate == key):
+            return items[index + 1]
+    return None
+
+
+def _plist(call: Call) -> List:
+    """The plist argument; nil is an empty one."""
+    plist = call.value("plist")
+    if isinstance(plist, Absent):
+        raise absent_fault(plist, call.at("plist"), f"`{call.name}` needs a plist")
+    if isinstance(plist, Nil):
+        return List(())
+    if not isinstance(plist, List):
+        raise call.wrong_kind(plist, call.at("plist"), "a plist")
+    if any(isinstance(key, Unknown) for key in plist.items[::2]):
+        _unknown_items()
+    if len(plist.items) % 2 or not all(isinstance(key, (Keyword, str)) for key in plist.items[::2]):
+        message = f"`{call.name}` needs a plist here: keywords or strings, each with its value behind it"
+        raise call.fault(rules.TYPE_KIND, "plist", message, "write (list :name value …)")
+    call.tracer.tick(len(plist.items) // 2)
+    return plist
+
+
+def _found(call: Call, plist: List, key: str | Keyword) -> Value | None:
+    """The entry, with what the checks of contracts need to know of the read."""
+    value = entry(plist.items, key)
+    if not isinstance(plist, Plist):
+        return value
+    name = key.name if isinstance(key, Keyword) else key
+    at = call.at("key")
+    plist.read.setdefault(name, at)
+    if value is None and plist.withheld is not None and name in plist.withheld[0]:
+        evaluator_of(call).report(
+            rules.PASS_GENERATED,
+            at,
+            f"{as_key(at, name)} is made by the generator, which does not run in the pass `{plist.owner}`",
+            "give the pass's loader the training loader's fields and batch size, or the pass a `:prepare` of its own",
+            (Related(plist.withheld[1], "this pass's loader differs from the training loader"),),
+        )
+        return UNKNOWN
+    if plist.role == "ctx" and value is not None:
+        evaluator_of(call).read_ctx(name, at)
+    if value is None and plist.open:
+        return evaluator_of(call).unknown()
+    return value
+
+
+@host(
+    "getf",
+    "plist key &optional default",
+    "plists",
+    "The value behind a key of a plist; without one the default, or nil.",
+    "(getf ctx :step)",
+    strict=False,
+)
+def _getf(call: Call) -> Value:
+    plist, key = _plist(call), key_of(call)
+    value = _found(call, plist, key)
+    if value is not None:
+        return value
+    absent = Absent(plist, call.at("key"))
+    if isinstance(plist, Plist) and plist.role == "ctx":
+        evaluator_of(call).trace.ctx_missing.append((key.name if isinstance(key, Keyword) else key, absent))
+    return call.raw("default") if call.supplied("default") else absent
+
+
+@host("field", "plist key", "plists", "The value behind a key that must be there.", "(field batch :row)", strict=False)
+def _field(call: Call) -> Value:
+    plist, key = _plist(call), key_of(call)
+    value = _found(call, plist, key)
+    if value is not None:
+        return value
+    at = call.at("key")
+    names = entry_names(plist)
+    near = nearest(key.name if isinstance(key, Keyword) else key, names)
+    have = " ".join(as_key(at, name) for name in names) or "nothing"
+    fixes = (Fix(f"write {as_key(at, near[0])}", (Edit(at, as_key(at, near[0])),)),) if near else ()
+    help = f"write {as_key(at, near[0])}; there is {have}" if near else f"there is {have}"
+    raise call.fault(rules.FIELD_UNKNOWN, "key", f"{described(plist)} has no {at.text}", help, fixes)
+
+
+@host(
+    "plist-set",
+    "plist key value",
+    "plists",
+    "A new plist with the value behind the key.",
+    "(plist-set state :row row)",
+    strict=False,
+)
+def _plist_set(call: Call) -> Value:
+    plist, key = _plist(call), key_of(call)
+    if isinstance(plist, Plist):
+        plist.whole = True
+    items = list(plist.items)
+    for index in range(0, len(items), 2):
+        if items[index] is key or (isinstance(key, str) and items[index] == key):
+            items[index + 1] = call.raw("value")
+            return List(items)
+    return made_list([*items, key, call.raw("value")])
+
+
+@host("keys", "plist", "plists", "The keys of a plist, as a list.", "(keys batch)", strict=False)
+def _keys(call: Call) -> Value:
+    return made_list(_plist(call).items[::2])
+
+
+# Calling
+
+
+class _Inside:
+    """A builtin that calls functions is a link of the place of what they draw (language §5)."""
+
+    def __init__(self, call: Call) -> None:
+        self.evaluator = evaluator_of(call)
+        self.call = call
+        outer = self.evaluator.frame
+        self.frame = Frame(call.name, outer, None, outer.link(call.name), outer.run, outer.scope)
+        self.frame.arguments = outer.arguments
+        self.frame.calls = outer.calls
+        self.frame.form = call.form
+
+    def __enter__(self) -> _Inside:
+        self.outer = self.evaluator.frame
+        self.evaluator.frame = self.frame
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.evaluator.frame = self.outer
+
+    def apply(self, function: Value, arguments: list[Value], at: Form) -> Value:
+        return apply(self.evaluator, function, arguments, [at] * len(arguments), self.call.form)
+
+
+def _function(call: Call, name: str = "function") -> Value:
+    value = call.raw(name)
+    if isinstance(value, Unknown):
+        evaluator_of(call).trace.incomplete = True
+        _unknown_items()
+    if not isinstance(value, Function):
+        raise call.wrong_kind(value, call.at(name), "a function")
+    return value
+
+
+def _each(call: Call, name: str) -> Sequence[Value]:
+    if isinstance(call.raw(name), Unknown):
+        evaluator_of(call).trace.incomplete = True
+    return _whole(call, name)
+
+
+@host(
+    "mapcar",
+    "function list &rest lists",
+    "calling",
+    "What a function gives for each item.",
+    "(mapcar (lambda (x) (* x x)) (range 4))",
+    strict=False,
+)
+def _mapcar(call: Call) -> Value:
+    function = _function(call)
+    lists = [_each(call, "list"), *(_items(call, value, call.rest_at(index)) for index, value in enumerate(call.raw_rest))]
+    results: list[Value] = []
+    with _Inside(call) as inside:
+        for index in range(min(map(len, lists))):
+            call.tracer.tick()
+            results.append(inside.apply(function, [items[index] for items in lists], call.at("list")))
+    return made_list(results)
+
+
+@host(
+    "filter",
+    "function list",
+    "calling",
+    "The items for which a function does not give nil or false.",
+    "(filter (lambda (x) (> x 1)) (range 4))",
+    strict=False,
+)
+def _filter(call: Call) -> Value:
+    function = _function(call)
+    results: list[Value] = []
+    with _Inside(call) as inside:
+        for item in _each(call, "list"):
+            call.tracer.tick()
+            answer = inside.apply(function, [item], call.at("list"))
+            if isinstance(answer, Unknown):
+                evaluator_of(call).trace.incomplete = True
+                return UNKNOWN
+            if isinstance(answer, Node):
+                message = "`filter` decides on the host, before the run, and its function gives a tensor"
+                raise call.fault(
+                    rules.STAGE_TENSOR, "function", message, "keep all rows and weigh them with `where`, or cut with `top-k`"
+                )
+            if truthy(answer):
+                results.append(item)
+    return made_list(results)
+
+
+@host(
+    "reduce",
+    "function list initial",
+    "calling",
+    "Folds a list from the left: the function takes what was accumulated and an item.",
+    "(reduce + (list 1 2 3) 0)",
+    strict=False,
+)
+def _reduce(call: Call) -> Value:
+    function = _function(call)
+    value = call.raw("initial")
+    with _Inside(call) as inside:
+        for item in _each(call, "list"):
+            call.tracer.tick()
+            value = inside.apply(function, [value, item], call.at("list"))
+    return value
+
+
+@host(
+    "apply",
+    "function list",
+    "calling",
+    "Calls a function with the items of a list as its arguments.",
+    "(apply + (list 1 2 3))",
+    strict=False,
+)
+def _apply(call: Call) -> Value:
+    function, items = _function(call), _each(call, "list")
+    with _Inside(call) as inside:
+        return inside.apply(function, list(items), call.at("list"))
+
+
+@host("funcall", "function &rest arguments", "calling", "Calls a function.", "(funcall gelu x)", strict=False)
+def _funcall(call: Call) -> Value:
+    function = _function(call)
+    evaluator = evaluator_of(call)
+    forms = [call.rest_at(index) for index in range(len(call.raw_rest))]
+    return apply(evaluator, function, list(call.raw_rest), forms, call.form)
+
+
+@host("identity", "value", "calling", "Its argument.", "(identity x)", strict=False)
+def _identity(call: Call) -> Value:
+    return call.raw("value")

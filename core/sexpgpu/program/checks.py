@@ -1,0 +1,237 @@
+"""What can only be said once every graph is traced: reads of ctx, unread names, idle parameters, unreachable models, draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sexpgpu.diagnostics import rules
+from sexpgpu.diagnostics.finding import Edit, Fix, Related
+from sexpgpu.graph.nodes import Node
+from sexpgpu.language.ctx import CTX, counter_keys
+from sexpgpu.language.frames import GENERATOR_ROLES, Trace
+from sexpgpu.language.nearest import nearest
+from sexpgpu.language.values import Keyword, List, Model, Nil, Unknown, Value
+from sexpgpu.ops.operands import as_key, key_name
+from sexpgpu.program.builder import Builder
+from sexpgpu.program.generator import Generated
+from sexpgpu.program.model import Parameter
+from sexpgpu.program.training import Stage
+from sexpgpu.reader.forms import Form
+
+STEP_ROLES = GENERATOR_ROLES | {"prepare", "objective"}
+
+
+def check_all(builder: Builder, generated: Generated, stage: Stage) -> None:
+    """Every check that looks at all traces together."""
+    check_ctx(builder)
+    check_unread(builder, generated, stage)
+    check_reachable(builder)
+    check_idle(builder)
+    check_draws(builder)
+    check_stacking(builder)
+
+
+def step_traces(builder: Builder) -> Iterator[Trace]:
+    """The graphs of the step: the generator's, `prepare`, `objective`."""
+    for trace in builder.traces:
+        if trace.role in STEP_ROLES and trace.owner is None:
+            yield trace
+
+
+# ctx
+
+
+def check_ctx(builder: Builder) -> None:
+    """A read of a key that is not there is nil: W-CTX-001, or in a generator W-GEN-003 for a counter's."""
+    counters = {name for counter in builder.counters for name in counter_keys(counter)}
+    for trace in builder.traces:
+        for name, absent in trace.ctx_missing:
+            if absent.used:
+                continue
+            key = absent.key
+            if name in counters:
+                help = "count in the state instead, or read the counter in `prepare` or `objective`"
+                message = f"{key.text} is a counter, and counters are nil in a generator: `prepare` runs after it"
+                related = (
+                    (Related(builder.counters[name.removeprefix("stage-")], "declared here"),) if name in builder.counters else ()
+                )
+                builder.evaluator.report(rules.GENERATOR_COUNTER, key, message, help, related)
+            elif not builder.counters_open:
+                near = nearest(key_name(key), [*CTX, *(() if trace.role in GENERATOR_ROLES else counters)])
+                help = (
+                    f"write {as_key(key, near[0])}" if near else "ctx has " + " ".join(f":{known}" for known in (*CTX, *counters))
+                )
+                fixes = (Fix(f"write {as_key(key, near[0])}", (Edit(key, as_key(key, near[0])),)),) if near else ()
+                builder.evaluator.report(rules.CTX_KEY_UNKNOWN, key, f"ctx has no {key.text}: it is nil here", help, (), fixes)
+
+
+# Generated names
+
+
+def check_unread(builder: Builder, generated: Generated, stage: Stage) -> None:
+    """A generated name that no `prepare` reads (W-CONTRACT-002)."""
+    if not stage.reads or any(not trace.graph.whole for trace in stage.traces):
+        return
+    if any(plist.whole for plist in stage.reads):
+        return
+    read = {name for plist in stage.reads for name in plist.read}
+    said = {finding.at for finding in builder.evaluator.findings}
+    for name, at in generated.names.items():
+        if name not in read and generated.entries.get(name) is not None and at not in said:
+            message = f"the generated entry :{name} is never read"
+            builder.evaluator.report(
+                rules.GENERATED_UNREAD, at, message, f"read it in `prepare`: (field batch :{name}), or leave it out"
+            )
+
+
+# Models
+
+
+def models_in(value: Value | None) -> list[Model] | None:
+    """The models that `model` binds; None where that is not known."""
+    if isinstance(value, Model):
+        return [value]
+    if isinstance(value, List):
+        return [item for item in value.items if isinstance(item, Model)]
+    return None if value is None or isinstance(value, (Unknown, Nil)) else []
+
+
+def reachable(builder: Builder) -> set[Form] | None:
+    """The forms of the models that are reachable from `model`; None in a file without one, or where calls are not all known."""
+    bound = models_in(builder.names.named("model"))
+    if bound is None:
+        return None
+    calls: dict[Form, set[Form]] = {}
+    for trace in builder.traces:
+        for model, caller, _ in trace.model_calls:
+            if caller is not None:
+                calls.setdefault(caller.form, set()).add(model.form)
+    found: set[Form] = set()
+    waiting: list[Form] = [model.form for model in bound]
+    while waiting:
+        form = waiting.pop()
+        if form not in found:
+            found.add(form)
+            waiting.extend(calls.get(form, ()))
+    return found
+
+
+def check_reachable(builder: Builder) -> None:
+    """Only models that are reachable from `model` run (E-CONTRACT-018)."""
+    found = reachable(builder)
+    if found is None or any(trace.incomplete and trace.model_calls for trace in builder.traces):
+        return
+    for trace in builder.traces:
+        for model, _, head in trace.model_calls:
+            if model.form not in found:
+                help = f"bind it too: (def model (list :{model.name} {model.name} …)), or call it from a model that is bound"
+                builder.evaluator.report(rules.MODEL_UNREACHABLE, head, f"`{model.name}` is not reachable from `model`", help)
+
+
+def check_idle(builder: Builder) -> None:
+    """A parameter on which the loss does not depend through floats gets no update (W-CONTRACT-004)."""
+    objective = builder.program.objective
+    if objective is None or not objective.whole or "" not in objective.outputs:
+        return
+    if any(trace.incomplete for trace in builder.traces):
+        return
+    fed = _fed(objective.outputs[""])
+    idle: dict[str, list[Parameter]] = {}
+    used: set[str] = set()
+    for parameter in builder.program.parameters.values():
+        if parameter.path in fed or parameter.frozen:
+            used |= {parameter.model} if parameter.path in fed else set()
+        else:
+            idle.setdefault(parameter.model, []).append(parameter)
+    for name, parameters in idle.items():
+        model = builder.program.models.get(name)
+        if name not in used and model is not None:
+            message = f"the loss does not depend on any parameter of `{name}`: it gets no update"
+            help = f"mark it frozen: (defmodel {name} (…) :frozen true …), or use it in `objective`"
+            builder.evaluator.report(rules.PARAMETER_IDLE, model.form.items[1], message, help)
+            continue
+        for parameter in parameters:
+            message = f"the loss does not depend on the parameter `{parameter.path}`: it gets no update"
+            builder.evaluator.report(rules.PARAMETER_IDLE, parameter.shown, message, "mark it frozen, or use it in `objective`")
+
+
+def _fed(loss: Node) -> set[str]:
+    """The paths of the parameters that a loss depends on through float nodes."""
+    found: set[str] = set()
+    seen: set[int] = set()
+    waiting = [loss]
+    while waiting:
+        node = waiting.pop()
+        if node.index in seen or not node.dtype.is_float or node.op == "stop-gradient":
+            continue
+        seen.add(node.index)
+        if node.op == "parameter":
+            if node.attrs["variant"] == "current":
+                found.add(str(node.attrs["path"]))
+        else:
+            waiting.extend(node.inputs)
+    return found
+
+
+# Draws and stacking
+
+
+def leaves(node: Node) -> set[str]:
+    """What a node is made from: the kinds of the inputs that it depends on, `parameter` for parameters."""
+    found: set[str] = set()
+    seen: set[int] = set()
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        if one.index in seen:
+            continue
+        seen.add(one.index)
+        if one.op == "input":
+            found.add(str(one.attrs["kind"]))
+        elif one.op == "parameter":
+            found.add("parameter")
+        else:
+            waiting.extend(one.inputs)
+    return found
+
+
+def check_draws(builder: Builder) -> None:
+    """Draws that come out alike where they hardly should: at every step (W-GEN-001), in every trip (W-GEN-005)."""
+    for trace in builder.traces:
+        if trace.role == "record":
+            for draw in trace.draws:
+                if draw.salt is None:
+                    message = "this draw has no salt: it is the same in every record"
+                    builder.evaluator.report(rules.DRAW_CONSTANT, draw.form, message, "write :salt index")
+    for trace in step_traces(builder):
+        generates = trace.role in GENERATOR_ROLES
+        for draw in trace.draws:
+            made_from = leaves(draw.salt) if draw.salt is not None else set[str]()
+            if made_from <= ({"trip"} if generates else set()):
+                message = "this draw is the same at every step and microbatch"
+                help = "write :salt (getf ctx :step), or (+ (* (getf ctx :step) 65536) (getf ctx :microbatch))"
+                builder.evaluator.report(rules.DRAW_CONSTANT, draw.form, message, help)
+            elif trace.role == "generate.step" and not made_from & {"trip", "state"}:
+                message = "this draw is the same in every trip: its salt does not read the trip"
+                builder.evaluator.report(rules.DRAW_SAME_TRIP, draw.form, message, "add the trip to the salt")
+
+
+def unstacking(builder: Builder) -> list[tuple[str, Form]]:
+    """The reads that keep a run unstacked (language §8): a ctx key that moves between microbatches, or a counter's."""
+    counters = {name for counter in builder.counters for name in counter_keys(counter)}
+    reads: list[tuple[str, Form]] = []
+    for trace in step_traces(builder):
+        for name, at in trace.ctx_reads:
+            if name in counters or (name in CTX and CTX[name].moves):
+                reads.append((name, at))
+    return reads
+
+
+def check_stacking(builder: Builder) -> None:
+    """With `:stack` above 1 or `:auto`, the reads that keep the run unstacked (W-GEN-002)."""
+    run = builder.program.run
+    stack = run.settings.get("stack") if run is not None else None
+    if isinstance(stack, Keyword) or (isinstance(stack, int) and stack > 1):
+        for name, at in unstacking(builder):
+            message = f":{name} moves between the microbatches that one stacked call holds: the run stays unstacked"
+            builder.evaluator.report(rules.READ_UNSTACKS, at, message, "salt and decide by :step alone, or drop :stack")

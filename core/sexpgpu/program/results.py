@@ -1,0 +1,131 @@
+"""What a contract function returned, and where the file says so."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from sexpgpu.diagnostics.finding import Rule
+from sexpgpu.graph.nodes import Node
+from sexpgpu.language.control import SPECIAL
+from sexpgpu.language.evaluator import Evaluator
+from sexpgpu.language.frames import Trace
+from sexpgpu.language.values import Absent, Closure, Function, Keyword, List, Nil, Plist, Unknown, Value, kind_of
+from sexpgpu.reader.forms import Form, ListForm
+
+_TAIL = ("let", "let*", "progn", "scope")
+_CHOICE = ("if", "when", "unless", "cond", "and", "or")
+
+
+def last_expression(evaluator: Evaluator, trace: Trace, function: Value, at: Form) -> Form:
+    """The expression in tail position that made a function's value; `at` where the function has no body of its own."""
+    if not isinstance(function, Closure) or function.form.top.source.builtin:
+        return at
+    form: Form = function.body[-1]
+    while isinstance(form, ListForm) and form.head in SPECIAL and form not in evaluator.marks.ordinary:
+        if form.head in _TAIL and len(form.items) > 2:
+            form = form.items[-1]
+        elif form.head in _CHOICE and form in trace.taken:
+            form = trace.taken[form]
+        else:
+            break
+    return form
+
+
+class Entry(NamedTuple):
+    """One entry of a returned plist: where its name and its value are written (the last expression, where no `list` writes them)."""
+
+    name: str
+    value: Value
+    at: Form
+    name_at: Form
+    written: bool
+
+
+class Returned:
+    """A returned plist of tensors, entry by entry; what is no tensor is reported, and its value unknown.
+
+    `open` says that there may be entries which are not known.
+    """
+
+    __slots__ = ("entries", "open", "whole")
+
+    def __init__(self, entries: list[Entry], *, open: bool = False) -> None:
+        self.entries = {entry.name: entry for entry in entries}
+        self.open = open
+        self.whole: Plist | None = None
+
+
+def returned_tensors(
+    evaluator: Evaluator,
+    trace: Trace,
+    function: Value,
+    value: Value,
+    at: Form,
+    rule: Rule,
+    who: str,
+    *,
+    empty: bool = False,
+    strings: bool = False,
+) -> Returned:
+    """Check that a contract function returned a plist of tensors, with a keyword (or, with `strings`, a string) before each.
+
+    `rule` speaks of what it returned instead, at the entry's value where a `list` in tail position writes it, else at the last
+    expression. `empty` allows one without entries.
+    """
+    last = last_expression(evaluator, trace, function, at)
+    if isinstance(value, Unknown):
+        return Returned([], open=True)
+    help = "return (list :name tensor …)"
+    if isinstance(value, Nil) or (isinstance(value, List) and not value.items):
+        if not empty or isinstance(value, Absent):
+            evaluator.report(
+                rule, last, f"{who} returns a plist of tensors, and this is {'nil' if isinstance(value, Nil) else 'empty'}", help
+            )
+            return Returned([], open=True)
+        return Returned([])
+    if not isinstance(value, List):
+        evaluator.report(rule, last, f"{who} returns a plist of tensors, and this is {kind_of(value)}", help)
+        return Returned([], open=True)
+    names = value.items[::2]
+    if any(isinstance(name, Unknown) for name in names):
+        return Returned([], open=True)
+    allowed = (Keyword, str) if strings else (Keyword,)
+    if len(value.items) % 2 or not all(isinstance(name, allowed) for name in names):
+        evaluator.report(rule, last, f"{who} returns a plist of tensors, with a keyword before each", help)
+        return Returned([], open=True)
+    returned = Returned(_entries(evaluator, trace, value, last, rule, who))
+    returned.whole = value if isinstance(value, Plist) else None
+    return returned
+
+
+def _entries(evaluator: Evaluator, trace: Trace, value: List, last: Form, rule: Rule, who: str) -> list[Entry]:
+    written = value.made_by is last and isinstance(last, ListForm)
+    maker = value.made_by if isinstance(value.made_by, ListForm) and not value.made_by.top.source.builtin else None
+    entries: list[Entry] = []
+    for index in range(0, len(value.items), 2):
+        name, item = value.items[index], value.items[index + 1]
+        assert isinstance(name, (Keyword, str))
+        text = name if isinstance(name, str) else name.name
+        at = last.items[index + 2] if written and isinstance(last, ListForm) else last
+        name_at = maker.items[index + 1] if maker is not None else last
+        if not isinstance(item, (Node, Unknown)):
+            what = f"the number {item}" if isinstance(item, (int, float)) and not isinstance(item, bool) else kind_of(item)
+            help = (
+                "write (full [] value) to make a tensor of it" if isinstance(item, (int, float)) else "return (list :name tensor …)"
+            )
+            evaluator.report(rule, at, f"{who} returns a plist of tensors, and its entry :{text} is {what}", help)
+            item = evaluator.unknown()
+        entries.append(Entry(text, item, at, name_at, written))
+    return entries
+
+
+def output(trace: Trace, name: str, node: Node) -> None:
+    """Make a node an output of the graph."""
+    if node.index < 0:
+        trace.graph.add(node)
+    trace.graph.outputs[name] = node
+
+
+def accepts(function: Value, count: int) -> bool:
+    """Whether a function can be called with that many arguments."""
+    return isinstance(function, Function) and function.signature.takes(count)
