@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +12,7 @@ from jax import lax
 from sexpgpu.graph.nodes import Node
 from sexpgpu_jax.lowering.table import jnp_dtype, lowers
 
-_FUNCTIONS: dict[str, Callable[..., jax.Array]] = {
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "+": jnp.add,
     "-": jnp.subtract,
     "*": jnp.multiply,
@@ -64,7 +65,7 @@ _FUNCTIONS: dict[str, Callable[..., jax.Array]] = {
 }
 
 
-def _plain(function: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
+def _plain(function: Callable[..., Any]) -> Callable[..., jax.Array]:
     return lambda _node, *inputs: function(*inputs)
 
 
