@@ -1,12 +1,16 @@
-"""What every test can use: `--update` and the check that claims are known."""
+"""What every test can use: `--update` and the check that claims are known. No example of a property has a bound on its time."""
 
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
 
 pytest.register_assert_rewrite("support")
 
 from support.claims import CLAIMS, proofs  # noqa: E402
+
+settings.register_profile("tests", deadline=None)
+settings.load_profile("tests")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

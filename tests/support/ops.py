@@ -265,7 +265,7 @@ def dtype_of(array: Any) -> DType:
 # Strategies
 
 compiled = settings(max_examples=25, deadline=None)
-"""For properties whose every example is compiled: fewer of them, and no bound on the time of one."""
+"""For properties whose every example is compiled."""
 
 
 def dtypes(accepts: Callable[[DType], bool] = lambda _: True) -> st.SearchStrategy[DType]:
