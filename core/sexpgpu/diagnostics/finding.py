@@ -5,10 +5,12 @@ The analysis speaks of forms, which survive edits elsewhere; what leaves the cor
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from sexpgpu.reader.forms import Form
-from sexpgpu.source import Span
+if TYPE_CHECKING:
+    # The reader reports what does not read: it needs this module before its own forms.
+    from sexpgpu.reader.forms import Form
+    from sexpgpu.source import Span
 
 Severity = Literal["error", "warning", "information", "hint"]
 Place = Literal["call", "head", "argument"]
