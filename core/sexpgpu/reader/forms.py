@@ -6,17 +6,23 @@ only the `origin` of the top-level forms behind the edit moves. Everything that 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sexpgpu.source import Source, Span
+
+if TYPE_CHECKING:
+    from sexpgpu.diagnostics.finding import Finding
 
 
 class TopForm:
     """One top-level form: where it begins, its tree, and the comment block right above it.
 
     `form` is None where nothing readable stands. A `broken` form has a bracket error, or swallowed the rest of the file: it is not
-    analysed, but `head` and `name` (None where they could not be read either) say what it would have defined.
+    analysed, but `head` and `name` (None where they could not be read either) say what it would have defined. `comments` are those
+    inside it, and `findings` says which of its tokens do not read.
     """
 
-    __slots__ = ("broken", "comments", "documentation", "form", "origin", "source", "text")
+    __slots__ = ("broken", "comments", "documentation", "findings", "form", "origin", "source", "text")
 
     def __init__(self, source: Source, origin: int, text: str) -> None:
         self.source = source
@@ -26,6 +32,7 @@ class TopForm:
         self.broken = False
         self.documentation = ""
         self.comments: list[Comment] = []
+        self.findings: list[Finding] = []
 
     @property
     def head(self) -> str | None:
@@ -45,7 +52,8 @@ class TopForm:
 
 
 class Comment:
-    """A comment inside a top-level form; `start` and `end` are relative to its origin."""
+    """A comment, `#;` with its datum included. Inside a top-level form `start` and `end` are relative to its origin, between forms
+    they are offsets."""
 
     __slots__ = ("end", "start")
 
@@ -55,7 +63,10 @@ class Comment:
 
 
 class Form:
-    """A piece of syntax. `start` and `end` count code points from the origin of `top`; `end` is exclusive."""
+    """A piece of syntax. `start` and `end` count code points from the origin of `top`; `end` is exclusive.
+
+    A file has many: each kind sets its own slots, without a call to this class.
+    """
 
     __slots__ = ("end", "start", "top")
 
@@ -83,7 +94,9 @@ class SymbolForm(Form):
     __slots__ = ("name",)
 
     def __init__(self, top: TopForm, start: int, end: int, name: str) -> None:
-        super().__init__(top, start, end)
+        self.top = top
+        self.start = start
+        self.end = end
         self.name = name
 
 
@@ -93,25 +106,33 @@ class KeywordForm(Form):
     __slots__ = ("name",)
 
     def __init__(self, top: TopForm, start: int, end: int, name: str) -> None:
-        super().__init__(top, start, end)
+        self.top = top
+        self.start = start
+        self.end = end
         self.name = name
 
 
 class NumberForm(Form):
+    """An integer beyond 4,096 bits, more than any value may have, reads as `reader.tokens.HUGE` or its negative."""
+
     __slots__ = ("value",)
 
     def __init__(self, top: TopForm, start: int, end: int, value: int | float) -> None:
-        super().__init__(top, start, end)
+        self.top = top
+        self.start = start
+        self.end = end
         self.value = value
 
 
 class StringForm(Form):
-    """`value` has its escapes resolved."""
+    """`value` has its escapes resolved; a line end in it is `\\n`, however the file writes its line ends."""
 
     __slots__ = ("value",)
 
     def __init__(self, top: TopForm, start: int, end: int, value: str) -> None:
-        super().__init__(top, start, end)
+        self.top = top
+        self.start = start
+        self.end = end
         self.value = value
 
 
@@ -121,7 +142,9 @@ class ConstantForm(Form):
     __slots__ = ("value",)
 
     def __init__(self, top: TopForm, start: int, end: int, value: bool | None) -> None:
-        super().__init__(top, start, end)
+        self.top = top
+        self.start = start
+        self.end = end
         self.value = value
 
 
@@ -131,7 +154,9 @@ class ListForm(Form):
     __slots__ = ("items",)
 
     def __init__(self, top: TopForm, start: int, end: int, items: tuple[Form, ...]) -> None:
-        super().__init__(top, start, end)
+        self.top = top
+        self.start = start
+        self.end = end
         self.items = items
 
     @property
@@ -146,7 +171,9 @@ class VectorForm(Form):
     __slots__ = ("items",)
 
     def __init__(self, top: TopForm, start: int, end: int, items: tuple[Form, ...]) -> None:
-        super().__init__(top, start, end)
+        self.top = top
+        self.start = start
+        self.end = end
         self.items = items
 
 
@@ -156,7 +183,9 @@ class QuoteForm(Form):
     __slots__ = ("form",)
 
     def __init__(self, top: TopForm, start: int, end: int, form: Form) -> None:
-        super().__init__(top, start, end)
+        self.top = top
+        self.start = start
+        self.end = end
         self.form = form
 
 
