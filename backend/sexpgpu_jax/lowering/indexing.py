@@ -48,6 +48,8 @@ def take(node: Node, x: jax.Array, indices: jax.Array) -> jax.Array:
 @lowers("scatter-add")
 def scatter_add(node: Node, x: jax.Array, indices: jax.Array, updates: jax.Array) -> jax.Array:
     axis = node.attrs["axis"]
+    if not x.size:
+        return x
     return x.at[(*_all(axis), _or_beyond(indices, x.shape[axis]))].add(updates, mode="drop")
 
 
