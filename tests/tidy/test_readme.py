@@ -1,0 +1,30 @@
+"""The README shows what is so."""
+
+from __future__ import annotations
+
+import re
+
+from sexpgpu.analysis import analyse
+from sexpgpu.source import Source
+from support.claims import ROOT
+
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def example() -> str:
+    found = re.search(r"```lisp\n(.*?)```", README, re.DOTALL)
+    assert found
+    return found[1]
+
+
+def test_its_example_is_clean() -> None:
+    assert not [(found.code, found.message) for found in analyse(Source("readme.sx", example())).diagnostics]
+
+
+def test_its_mistake_says_what_it_shows() -> None:
+    mistaken = example().replace("(cast (+ trip 1) :i32)", "(+ trip 1)")
+    assert mistaken != example()
+    found = [item for item in analyse(Source("readme.sx", mistaken)).diagnostics if item.rule.severity != "hint"]
+    assert [f"error[{item.code}]: {item.message}" in README for item in found] == [True]
+    assert found[0].fixes
+    assert [title.casefold() for title in re.findall(r"\[[^\]]*\]\(([^)#:]+)\)", README) if not (ROOT / title).exists()] == []
