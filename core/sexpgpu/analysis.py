@@ -5,7 +5,10 @@ text ──read──▶ forms ──declare──▶ unit ──trace──▶ 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sexpgpu.diagnostics.finding import Diagnostic, Finding, resolve
+from sexpgpu.diagnostics.ignore import apply_ignores
 from sexpgpu.files import DISK, Files
 from sexpgpu.language.evaluator import Evaluator
 from sexpgpu.language.marks import Marks
@@ -18,6 +21,9 @@ from sexpgpu.program.unit import Unit
 from sexpgpu.reader.forms import Form
 from sexpgpu.settings import read_settings
 from sexpgpu.source import Source
+
+if TYPE_CHECKING:
+    from sexpgpu.ide.bindings import Binding
 
 
 class Options:
@@ -65,15 +71,24 @@ class Analysis:
         """No errors: what the file says can be run."""
         return all(diagnostic.rule.severity != "error" for diagnostic in self.diagnostics)
 
+    def types(self) -> list[Binding]:
+        """Every binding with its shape and dtype. Needs an analysis that recorded."""
+        from sexpgpu.ide.bindings import bindings
+
+        return bindings(self)
+
 
 def analyse(source: Source, files: Files = DISK, options: Options | None = None) -> Analysis:
-    """Analyse a source. Total: bad input is diagnostics, never an exception."""
+    """Analyse a source. Total: bad input is diagnostics, never an exception.
+
+    Raises SettingError where `options.settings` name no `def` of the file, or give no readable value: that is the caller's mistake.
+    """
     options = options or Options()
     unit, findings = build_unit(source, files, options.cache)
     marks = Marks()
     findings += check_static(unit, marks)
     evaluator = Evaluator(marks, options.record)
-    builder = assemble(evaluator, unit, files, read_settings(options.settings))
+    builder = assemble(evaluator, unit, files, read_settings(options.settings, unit))
     findings += evaluator.findings
     diagnostics = _told(unit, findings, options.ignore)
     return Analysis(source, unit, marks, builder.program, diagnostics, evaluator.recording)
@@ -81,8 +96,6 @@ def analyse(source: Source, files: Files = DISK, options: Options | None = None)
 
 def _told(unit: Unit, findings: list[Finding], ignore: frozenset[str]) -> list[Diagnostic]:
     """The findings as diagnostics: each code once at a span, without what comments and `ignore` silence, in order."""
-    from sexpgpu.diagnostics.ignore import apply_ignores
-
     told: dict[tuple[str, Source, int, int, str], Diagnostic] = {}
     for finding in findings:
         diagnostic = resolve(finding)
@@ -91,4 +104,15 @@ def _told(unit: Unit, findings: list[Finding], ignore: frozenset[str]) -> list[D
         told.setdefault((diagnostic.code, span.source, span.start, span.end, text), diagnostic)
     order = {module.source: index for index, module in enumerate((unit.main, *unit.modules[:-1]))}
     diagnostics = sorted(told.values(), key=lambda d: (order.get(d.span.source, 0), d.span.start, d.span.end, d.code))
-    return apply_ignores(diagnostics, ignore, lambda source: ())
+    return apply_ignores(diagnostics, ignore, lambda source: _comments(unit, source))
+
+
+def _comments(unit: Unit, source: Source) -> list[tuple[int, int]]:
+    """Where the comments of a source begin and end, those inside forms too."""
+    for module in unit.modules:
+        if module.source is source:
+            within = [
+                (form.origin + comment.start, form.origin + comment.end) for form in module.reading.forms for comment in form.comments
+            ]
+            return sorted([*((comment.start, comment.end) for comment in module.reading.comments), *within])
+    return []

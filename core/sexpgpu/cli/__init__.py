@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 
 COMMANDS = {
     "check": "say what is wrong with files, without running them",
@@ -24,7 +25,7 @@ _INTERRUPTED = 130
 _NO_READER = 141
 
 
-def main(argv: list[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status. `argv` is without the program's name; by default the process's own."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
@@ -51,7 +52,7 @@ def complain(message: str) -> None:
     print(f"sexpgpu: {message}", file=sys.stderr)
 
 
-def _run(argv: list[str]) -> int:
+def _run(argv: Sequence[str]) -> int:
     if not argv or argv[0] in _HELP:
         (sys.stdout if argv else sys.stderr).write(_help())
         return 0 if argv else 2

@@ -19,6 +19,7 @@ from sexpgpu.diagnostics.rules import PRINTED
 from sexpgpu.files import DISK
 from sexpgpu.language.nearest import nearest
 from sexpgpu.project import ProjectError, Projects
+from sexpgpu.settings import SettingError
 from sexpgpu.source import Source, Span
 
 _STANDARD_INPUT = "-"
@@ -71,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
             check.text(args.stdin_filename or _UNNAMED, sys.stdin.buffer.read())
         for file in files:
             check.file(file)
-    except ProjectError as error:
+    except (ProjectError, SettingError) as error:
         complain(str(error))
         return 2
     if not check.files and not check.status:

@@ -17,7 +17,7 @@ def verify(graph: Graph) -> None:
     """Raise GraphFault where a node breaks one of the rules of `RULES`, or an output is no node of the graph."""
     from sexpgpu.ops import OPS
 
-    operations = {"input", "parameter", "constant"}.union(*(op.nodes for op in OPS.values()))
+    operations = {"input", "parameter", "constant", *(op.node for op in OPS.values())}
     for position, node in enumerate(graph.nodes):
         if node.op not in operations:
             raise _fault(graph, position, f"no operator makes `{node.op}`")

@@ -112,6 +112,8 @@ def _call_closure(
     evaluator.calls += 1
     if len(variables) < len(function.signature.required) + len(function.signature.optional) + len(function.signature.keys):
         _defaults(evaluator, function, environment)
+    if evaluator.recording is not None and not function.form.top.source.builtin:
+        _record(evaluator, function, variables)
     value = evaluator.body(function.body, environment)
     evaluator.calls -= 1
     evaluator.frame = caller
@@ -125,6 +127,15 @@ def _defaults(evaluator: Evaluator, function: Closure, environment: Environment)
     for symbol, default in (*parameters.optional, *parameters.keys):
         if symbol.name not in variables:
             variables[symbol.name] = NIL if default is None else evaluator.evaluate(default, environment)
+
+
+def _record(evaluator: Evaluator, function: Closure, variables: dict[str, Value]) -> None:
+    """Keep what each parameter was given, for editors."""
+    parameters = parse_parameters(function.parameters)
+    symbols = [*parameters.required, *(symbol for symbol, _ in (*parameters.optional, *parameters.keys))]
+    for symbol in (*symbols, parameters.rest):
+        if symbol is not None and symbol.name in variables:
+            evaluator.record(symbol, variables[symbol.name])
 
 
 def _call_model(
@@ -146,9 +157,9 @@ def _call_model(
     return _floats(evaluator, value, F32, form) if mixed else value
 
 
-def _pretrained(model: Model) -> Made | str | None:
+def _pretrained(model: Model) -> Made | None:
     value = model.settings.get("pretrained")
-    return value if isinstance(value, (Made, str)) else None
+    return value if isinstance(value, Made) else None
 
 
 def _floats(evaluator: Evaluator, value: Value, dtype: DType, form: Form) -> Value:

@@ -294,12 +294,19 @@ def _inside(evaluator: Evaluator, outer: Scope, part: str, settings: dict[str, t
     given = settings.get("pretrained")
     if given is not None:
         value, at = given
-        if isinstance(value, (Made, str)):
-            pretrained, entry = value, ()
-            evaluator.trace.pretrained.append((value, at))
+        made = pretrained_file(value, at)
+        if made is not None:
+            pretrained, entry = made, ()
         elif not isinstance(value, (Unknown, Nil)):
             evaluator.report(rules.TYPE_KIND, at, f"`:pretrained` names a safetensors file, and this is {kind_of(value)}")
     return Scope((*outer.names, part), frozen, remat, pretrained, entry)
+
+
+def pretrained_file(value: Value, at: Form) -> Made | None:
+    """The parameter file that a `:pretrained` key names, by its path alone or with more."""
+    if isinstance(value, str):
+        return Made("pretrained", "pretrained", {"path": value, "prefix": ""}, {"path": at}, at)
+    return value if isinstance(value, Made) and value.group == "pretrained" else None
 
 
 def _flag(evaluator: Evaluator, settings: dict[str, tuple[Value, Form]], key: str) -> bool:

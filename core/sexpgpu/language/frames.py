@@ -49,7 +49,7 @@ class Scope:
         names: tuple[str, ...] = (),
         frozen: bool = False,
         remat: int = 0,
-        pretrained: Made | str | None = None,
+        pretrained: Made | None = None,
         entry: tuple[str, ...] = (),
     ) -> None:
         self.names = names
@@ -134,7 +134,6 @@ class Trace:
         "names",
         "owner",
         "parameters",
-        "pretrained",
         "role",
         "taken",
     )
@@ -155,6 +154,5 @@ class Trace:
         """Names of diagnostics that a pass does not sample."""
         self.model_calls: list[tuple[Model, Model | None, Form]] = []
         self.parameters: dict[tuple[str, str], Node] = {}
-        self.pretrained: list[tuple[Made | str, Form]] = []
         self.constants: dict[str, Value] = {}
         """What `def`s that build tensors are in this graph, by name."""

@@ -12,7 +12,7 @@ from sexpgpu.language.values import Keyword, List, Nil, Value
 from sexpgpu.ops.operands import item_forms
 from sexpgpu.program.builder import Builder
 from sexpgpu.program.checks import check_all, models_in
-from sexpgpu.program.data import epoch_length
+from sexpgpu.program.data import check_pretrained, epoch_length
 from sexpgpu.program.declarations import DECLARATIONS
 from sexpgpu.program.generator import build_generator
 from sexpgpu.program.globals import Globals
@@ -47,6 +47,7 @@ def assemble(evaluator: Evaluator, unit: Unit, files: Files, settings: dict[str,
     _check_parts(builder)
     _check_curriculum(builder)
     _check_passes(builder)
+    check_pretrained(builder)
     check_all(builder, generated, stage)
     return builder
 

@@ -103,7 +103,7 @@ class Globals:
 
     def _written(self, definition: Definition) -> Form:
         assert definition.form is not None
-        if definition.name in self.settings and definition.module is self.unit.main:
+        if definition.name in self.settings:
             return self.settings[definition.name]
         return definition.form.items[2]
 

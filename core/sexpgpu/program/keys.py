@@ -10,6 +10,7 @@ from collections.abc import Callable
 from sexpgpu.diagnostics import rules
 from sexpgpu.diagnostics.finding import Edit, Fix, Related, Rule
 from sexpgpu.graph.nodes import Node
+from sexpgpu.language.control import pretrained_file
 from sexpgpu.language.evaluator import Evaluator
 from sexpgpu.language.frames import Environment, Trace
 from sexpgpu.language.lists import entry
@@ -175,8 +176,11 @@ def _mesh(value: Value, at: Form) -> Value:
 
 @_kind("pretrained")
 def _pretrained(value: Value, at: Form) -> Value:
-    if isinstance(value, (Nil, str)) or (isinstance(value, Made) and value.group == "pretrained"):
+    if isinstance(value, Nil):
         return value
+    made = pretrained_file(value, at)
+    if made is not None:
+        return made
     raise Unfit('a safetensors file, such as "base.safetensors"')
 
 

@@ -9,7 +9,7 @@ from sexpgpu.language.dtypes import I64, DType
 from sexpgpu.language.values import Function, Keyword, List, Made, Unknown, Value, is_number, kind_of
 from sexpgpu.ops.operands import item_forms
 from sexpgpu.program.builder import Builder
-from sexpgpu.program.data import check_file
+from sexpgpu.program.data import check_source
 from sexpgpu.program.declarations import DECLARATIONS
 from sexpgpu.program.keys import Read, read_declaration
 from sexpgpu.program.model import Field, Loader
@@ -33,7 +33,7 @@ def build_loaders(builder: Builder) -> None:
             if source.name == "synthetic":
                 _record(builder, loader, source, synthetic.index(source), len(synthetic))
             else:
-                check_file(builder, loader, source)
+                check_source(builder, loader, source)
 
 
 def _loader(builder: Builder, entry: Entry) -> Loader:

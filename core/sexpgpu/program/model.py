@@ -52,7 +52,7 @@ class Parameter:
         dtype: DType,
         init: Made,
         frozen: bool,
-        pretrained: Made | str | None,
+        pretrained: Made | None,
         entry: str,
         form: Form,
         shown: Form,
