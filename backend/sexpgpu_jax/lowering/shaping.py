@@ -57,5 +57,7 @@ def roll(node: Node, x: jax.Array) -> jax.Array:
 
 @lowers("repeat")
 def repeat(node: Node, x: jax.Array) -> jax.Array:
-    axis = node.attrs["axis"]
-    return jnp.repeat(x, node.attrs["n"], axis, total_repeat_length=node.shape[axis])
+    behind = node.attrs["axis"] + 1
+    # A broadcast and a reshape: `jnp.repeat` would gather, and keep the indices for its gradient.
+    apart = lax.expand_dims(x, [behind])
+    return jnp.broadcast_to(apart, (*x.shape[:behind], node.attrs["n"], *x.shape[behind:])).reshape(node.shape)
