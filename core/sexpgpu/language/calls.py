@@ -143,8 +143,8 @@ def _call_model(
 ) -> Value:
     trace, outer = evaluator.trace, evaluator.frame.run
     if trace.role in ("record", "host"):
-        where = "a record function" if trace.role == "record" else "a `def`"
-        message = f"the model `{model.name}` runs in {where}, where there are no parameters"
+        where = "in a record function" if trace.role == "record" else "outside every graph"
+        message = f"the model `{model.name}` runs {where}, where there are no parameters"
         return evaluator.report(rules.OUT_OF_PLACE, head_of(form), message, "call models in prepare, objective or a generator")
     variant = outer.variant if outer is not None and model.variant == "current" else model.variant
     trace.model_calls.append((model, outer.model if outer else None, head_of(form)))

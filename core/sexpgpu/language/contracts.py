@@ -182,7 +182,7 @@ def _diagnostic(call: Call) -> Value:
 
 
 def _place(role: str) -> str:
-    return {"host": "a `def`", "record": "a record function"}.get(role, f"`{role}`")
+    return {"host": "a value of the file", "record": "a record function"}.get(role, f"`{role}`")
 
 
 def _report(call: Call, kind: str) -> None:
@@ -251,7 +251,7 @@ def _counter(call: Call) -> Value:
     evaluator = evaluator_of(call)
     trace = evaluator.trace
     if trace.role == "host":
-        _misplaced(call, rules.OUT_OF_PLACE, "`counter` stands in a `def`", "declare counters in `prepare`")
+        _misplaced(call, rules.OUT_OF_PLACE, "`counter` stands outside every graph", "declare counters in `prepare`")
     elif trace.role != "prepare":
         _misplaced(
             call,

@@ -23,7 +23,7 @@ from sexpgpu.language.fault import Fault, LimitPassed
 from sexpgpu.language.frames import Draw, Environment, Frame, Scope, Trace
 from sexpgpu.language.marks import Marks
 from sexpgpu.language.quotes import quoted
-from sexpgpu.language.values import NIL, UNKNOWN, List, Unknown, Value, keyword
+from sexpgpu.language.values import NIL, UNKNOWN, Function, List, Unknown, Value, keyword
 from sexpgpu.reader.forms import (
     ConstantForm,
     Form,
@@ -178,7 +178,7 @@ class Evaluator:
         if self.trace.role == "host":
             assert self.head is not None
             raise Fault(
-                rules.OUT_OF_PLACE, self.head, f"`{callee}` draws, and a `def` is no place for a draw", "draw inside a function"
+                rules.OUT_OF_PLACE, self.head, f"`{callee}` draws, and outside every graph there is nothing to draw for", "draw in a contract function"
             )
         return self.frame.link(callee)
 
@@ -281,6 +281,10 @@ class Evaluator:
                     self.depth -= 1
                     return value
             function = self.evaluate(head, environment)
+            if not isinstance(function, (Function, Unknown)):
+                value = apply(self, function, [], (), form)
+                self.depth -= 1
+                return value
             arguments: list[Value] = []
             for item in form.items[1:]:
                 arguments.append(self.evaluate(item, environment))

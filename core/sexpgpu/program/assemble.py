@@ -127,7 +127,7 @@ def _choose_loader(builder: Builder, read: Read | None) -> None:
         return
     if len(loaders) == 1 and not builder.unit.may_hold("defloader") and len(builder.unit.of_kind("defloader")) == 1:
         builder.program.training = next(iter(loaders.values()))
-    elif len(loaders) > 1 and read is not None and not read.unknown_key:
+    elif len(loaders) > 1 and read is not None and not read.confused:
         names = ", ".join(loaders)
         builder.evaluator.report(
             rules.DECLARATION_KEY,
@@ -205,7 +205,7 @@ def _check_parts(builder: Builder) -> None:
     if run is None:
         return
     unit, scope = builder.unit, builder.unit.main.scope
-    lacking = [f"`{name}`" for name in ("model", "objective") if name not in scope and not unit.may_hold("def")]
+    lacking = [f"`{name}`" for name, head in _NAMED if name not in scope and not unit.may_hold("def") and not unit.may_hold(head)]
     if not unit.of_kind("defloader") and not unit.may_hold("defloader"):
         lacking.append("a loader")
     if not unit.of_kind("defoptimizer") and not unit.may_hold("defoptimizer"):
@@ -217,6 +217,7 @@ def _check_parts(builder: Builder) -> None:
         builder.evaluator.report(rules.RUN_INCOMPLETE, _head(run.form), message, help)
 
 
+_NAMED = (("model", "defmodel"), ("objective", "defun"))
 _PARTS = {
     "`model`": "(defmodel model (…) …)",
     "`objective`": "(defun objective (inputs ctx) …)",

@@ -55,23 +55,23 @@ def build_generator(builder: Builder) -> Generated:
     trips = read.values.get("trips")
     generator = builder.program.generator = Generator(trips if isinstance(trips, int) else None, None, None, None)
     state, made = _init(builder, read, generator)
-    _step(builder, read, generator, state, open=made.open)
+    agrees = _step(builder, read, generator, state, open=made.open)
     if "finish" in read.values:
-        made = _finish(builder, read, generator, state, open=made.open)
-    elif "finish" in read.keys:
+        made = _finish(builder, read, generator, state, open=made.open or not agrees)
+    elif "finish" in read.keys or read.confused:
         made = Returned([], open=True)
-    generated = _joined(made, open=read.unknown_key)
+    generated = _joined(made)
     _check_names(builder, generated)
     return generated
 
 
-def _joined(made: Returned, *, open: bool) -> Generated:
+def _joined(made: Returned) -> Generated:
     types: dict[str, Typed | None] = {}
     names: dict[str, Form] = {}
     for entry in made.entries.values():
         types[entry.name] = (entry.value.shape, entry.value.dtype) if isinstance(entry.value, Node) else None
         names[entry.name] = entry.name_at
-    return Generated(types, names, open=made.open or open)
+    return Generated(types, names, open=made.open)
 
 
 def _function(read: Read, key: str) -> tuple[Value | None, Form]:
@@ -94,7 +94,8 @@ def _init(builder: Builder, read: Read, generator: Generator) -> tuple[dict[str,
     return state, made
 
 
-def _step(builder: Builder, read: Read, generator: Generator, state: dict[str, Typed | None], *, open: bool) -> None:
+def _step(builder: Builder, read: Read, generator: Generator, state: dict[str, Typed | None], *, open: bool) -> bool:
+    """Trace `:step`, and tell whether it keeps the state as it was."""
     function, at = _function(read, "step")
     trace = builder.trace("generate.step", "generate.step")
     plist = builder.plist(trace, "state", "state", state, at, open=open)
@@ -105,14 +106,16 @@ def _step(builder: Builder, read: Read, generator: Generator, state: dict[str, T
     for entry in made.entries.values():
         if isinstance(entry.value, Node):
             output(trace, entry.name, entry.value)
-    if not made.open and not open:
-        _compare(builder, trace, state, made, last_expression(builder.evaluator, trace, function or value, at))
+    if made.open or open:
+        return True
+    return _compare(builder, trace, state, made, last_expression(builder.evaluator, trace, function or value, at))
 
 
-def _compare(builder: Builder, trace: Trace, state: dict[str, Typed | None], made: Returned, last: Form) -> None:
-    """The state keeps its keys, shapes and dtypes from trip to trip (E-GEN-002)."""
-    extra = [entry for entry in made.entries.values() if entry.name not in state]
-    missing = [name for name in state if name not in made.entries]
+def _compare(builder: Builder, trace: Trace, state: dict[str, Typed | None], made: Returned, last: Form) -> bool:
+    """The state keeps its keys, shapes and dtypes from trip to trip (E-GEN-002); what is no tensor has been reported before."""
+    strange = [entry for entry in made.entries.values() if entry.name not in state]
+    extra = [entry for entry in strange if isinstance(entry.value, Node)]
+    missing = [name for name in state if name not in made.entries and not strange]
     changed: list[tuple[Entry, str]] = []
     for entry in made.entries.values():
         before = state.get(entry.name)
@@ -122,14 +125,14 @@ def _compare(builder: Builder, trace: Trace, state: dict[str, Typed | None], mad
                     (entry, f":{entry.name} was {typed(*before)} and becomes {typed(entry.value.shape, entry.value.dtype)}")
                 )
     changed += [(entry, f":{entry.name} is not in the state that `:init` makes") for entry in extra]
-    if not extra:
-        changed += [(Entry(name, NIL, last, last, False), f":{name} is missing") for name in missing]
+    changed += [(Entry(name, NIL, last, last, False), f":{name} is missing") for name in missing]
     apart: dict[Form, list[tuple[Entry, str]]] = {}
     for entry, what in changed:
         apart.setdefault(entry.at, []).append((entry, what))
     for at, parts in apart.items():
         message = "`:step` changes the state: " + "; ".join(what for _, what in parts)
         builder.evaluator.report(rules.GENERATOR_STATE, at, message, _help(parts[0][0], state))
+    return not changed and not strange
 
 
 def _help(entry: Entry, state: dict[str, Typed | None]) -> str:

@@ -225,7 +225,7 @@ def _stages(value: Value, at: Form) -> Value:
 class Read:
     """A declaration as it was read: each key's value (defaults filled in, what was unfit absent), and the forms of keys and values."""
 
-    __slots__ = ("form", "keys", "known", "unknown_key", "values", "written")
+    __slots__ = ("form", "keys", "known", "twice", "unknown_key", "values", "written")
 
     def __init__(self, form: ListForm) -> None:
         self.form = form
@@ -235,6 +235,12 @@ class Read:
         self.known = True
         """No key was unknown, missing or unfit."""
         self.unknown_key = False
+        self.twice = False
+
+    @property
+    def confused(self) -> bool:
+        """A key is unknown or written twice, so that one which is not there may be meant by it."""
+        return self.unknown_key or self.twice
 
     @property
     def head(self) -> Form:
@@ -281,7 +287,7 @@ def read_keys(
     for key in declaration.keys.values():
         if key.name in read.keys:
             continue
-        if key.required and not read.unknown_key:
+        if key.required and not read.confused:
             evaluator.report(
                 shape_rule, read.head, f"`{declaration.head}` needs :{key.name}, {key.doc}", f"write :{key.name} and its value"
             )
@@ -306,6 +312,7 @@ def _read_pair(
         read.known = False
         _report_unknown(evaluator, declaration, key_form, shape_rule)
     elif key.name in read.keys:
+        read.twice = True
         related = (Related(read.keys[key.name], "the first one"),)
         evaluator.report(rules.DECLARED_TWICE, key_form, f":{key.name} is written twice", "keep one of the two", related)
     else:

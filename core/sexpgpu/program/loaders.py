@@ -76,7 +76,7 @@ def _sources(builder: Builder, read: Read) -> list[Made | None] | None:
         )
         return None
     if not given:
-        if not read.unknown_key:
+        if not read.confused:
             message = "`defloader` needs :source, where its records come from"
             builder.evaluator.report(
                 rules.DECLARATION_KEY, read.head, message, "write :source and a source, or :stages and a list of them"

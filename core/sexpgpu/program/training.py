@@ -7,7 +7,7 @@ from sexpgpu.diagnostics.finding import Related
 from sexpgpu.graph.nodes import Node
 from sexpgpu.language.dtypes import BOOL, F32, I64
 from sexpgpu.language.frames import Trace
-from sexpgpu.language.values import Absent, Nil, Plist, Unknown, Value, kind_of
+from sexpgpu.language.values import UNKNOWN, Absent, Nil, Plist, Unknown, Value, kind_of
 from sexpgpu.ops.operands import absent_fault
 from sexpgpu.program.builder import Builder, Typed
 from sexpgpu.program.generator import Generated, batch_types, runs_generator, unknown_generator
@@ -25,9 +25,11 @@ class Stage:
 
 
 def contract(builder: Builder, name: str) -> tuple[Value | None, Form]:
-    """A contract function of the file with the form that defines it; None where there is none."""
+    """A contract function of the file with the form that defines it; None where there is none, unknown where it may be unreadable."""
     definition = builder.unit.main.scope.get(name)
     value = builder.names.named(name)
+    if value is None and builder.unit.may_hold("defun"):
+        value = UNKNOWN
     at = definition.name_form if definition is not None and definition.name_form is not None else _anchor(builder)
     return value, at
 
