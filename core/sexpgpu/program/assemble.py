@@ -10,6 +10,7 @@ from sexpgpu.language.evaluator import Evaluator
 from sexpgpu.language.nearest import nearest
 from sexpgpu.language.values import Keyword, List, Nil, Value
 from sexpgpu.ops.operands import item_forms
+from sexpgpu.plan.memory import GIB, gib, plan_memory
 from sexpgpu.program.builder import Builder
 from sexpgpu.program.checks import check_all, models_in
 from sexpgpu.program.data import check_pretrained, epoch_length
@@ -48,6 +49,7 @@ def assemble(evaluator: Evaluator, unit: Unit, files: Files, settings: dict[str,
     _check_curriculum(builder)
     _check_passes(builder)
     check_pretrained(builder)
+    _check_memory(builder, read)
     check_all(builder, generated, stage)
     return builder
 
@@ -215,6 +217,19 @@ def _check_parts(builder: Builder) -> None:
         message = f"this run lacks {listed}"
         help = "; ".join(f"write {_PARTS[part]}" for part in lacking)
         builder.evaluator.report(rules.RUN_INCOMPLETE, _head(run.form), message, help)
+
+
+def _check_memory(builder: Builder, read: Read | None) -> None:
+    """The plan stays within `:memory` (E-MEM-001)."""
+    budget = read.values.get("memory") if read is not None else None
+    plan = plan_memory(builder.program) if isinstance(budget, (int, float)) else None
+    if read is None or plan is None or not isinstance(budget, (int, float)):
+        return
+    largest = plan.largest
+    if largest.bytes > budget * GIB:
+        message = f"the plan takes {gib(largest.bytes)}, most in the phase `{largest.name}`, and the budget is {budget} GiB"
+        help = "make :batch smaller, or recompute with (scope … :remat true …)"
+        builder.evaluator.report(rules.MEMORY_BUDGET, read.written["memory"], message, help)
 
 
 _NAMED = (("model", "defmodel"), ("objective", "defun"))
