@@ -1,0 +1,224 @@
+"""`sexpgpu run`: check a file, then train it. Everything that can go wrong is said in words; `log.txt` has the rest."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import logging
+import platform
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TextIO
+
+from sexpgpu.analysis import Analysis, Options, analyse
+from sexpgpu.diagnostics import rules
+from sexpgpu.diagnostics.colour import wants_colour, width_of
+from sexpgpu.diagnostics.finding import Diagnostic, Finding, resolve
+from sexpgpu.diagnostics.formats import Report, render
+from sexpgpu.files import DISK
+from sexpgpu.language.values import Keyword
+from sexpgpu.program.build import build_unit
+from sexpgpu.source import Source, Span
+from sexpgpu_jax.display import Display, display
+from sexpgpu_jax.events import Events
+from sexpgpu_jax.faults import RunFault
+from sexpgpu_jax.folder import LOG as LOG_FILE
+from sexpgpu_jax.folder import Folder, FolderTaken, fresh_path
+from sexpgpu_jax.identity import identity
+from sexpgpu_jax.refuse import refusals
+from sexpgpu_jax.signals import Signals, Stopped
+from sexpgpu_jax.whole import whole
+
+LOG = logging.getLogger("sexpgpu_jax")
+
+
+def run_command(args: argparse.Namespace) -> int:
+    """Run what `args` say (`file out resume steps seed set device events progress`).
+
+    Returns 0 when the run is done, 1 after diagnostics or a failed run, 2 for wrong usage, 130 or 143 when a signal stopped it.
+    """
+    with _events_alone(args.events == "-") as listener:
+        try:
+            source = Source.decode(args.file, DISK.read(args.file))
+        except OSError as error:
+            return _complain(f"{args.file}: {(error.strerror or str(error)).lower()}", 2)
+        if args.resume is not None:
+            return _complain("--resume: resuming is not built yet; without it the file runs from step 0", 2)
+        analysis = analyse(source, DISK, Options(dict(args.set or {})))
+        _show(analysis.diagnostics)
+        if not analysis.ok:
+            return 1
+        program = analysis.program
+        if program.run is None:
+            return _complain(f"{args.file} declares no run; write (defrun :steps …)", 1)
+        for key, value in (("steps", args.steps), ("seed", args.seed)):
+            if value is not None:
+                program.run.settings[key] = value
+        refused = refusals(program)
+        for refusal in refused:
+            place = _place(refusal.at.span)
+            print(f"{place}: {refusal.message}\n  help: {refusal.help}", file=sys.stderr)
+        if refused:
+            return 1
+        try:
+            path = Path(args.out) if args.out else fresh_path(Path("runs"), program.run.name or Path(args.file).stem)
+            folder = Folder(path)
+        except FolderTaken as error:
+            return _complain(str(error), 2)
+        except OSError as error:
+            return _complain(f"{error.filename}: {(error.strerror or str(error)).lower()}", 2)
+        try:
+            return _train(args, analysis, folder, listener)
+        finally:
+            folder.close()
+
+
+def _train(args: argparse.Namespace, analysis: Analysis, folder: Folder, listener: TextIO | None) -> int:
+    from sexpgpu_jax.runtime import NoDevice, cache_folder, configure
+
+    program = analysis.program
+    run = whole(program.run)
+    events = Events([sink for sink in (folder.events, listener) if sink is not None])
+    shown = display(args.progress, run.integer("steps"))
+    shown.say(f"run {folder.path}")
+    outcome = _Outcome(events, shown)
+    with Signals() as signals:
+        try:
+            unit, _ = build_unit(analysis.source, DISK)
+            folder.keep_sources([module.source for module in unit.modules])
+            configure(args.device, cache_folder())
+            from sexpgpu_jax.train import Training
+
+            same = identity(unit, program, dict(args.set or {}))
+            who = {"identity": same, "file": args.file, "devices": _devices(), "versions": _versions()}
+            events.emit("run", 0, state="started", **who)
+            if isinstance(run.settings.get("stack"), Keyword):
+                LOG.info("stacking microbatches is not built yet: :stack :auto runs one at a time, to the same bits")
+            outcome.training = training = Training(program, events, shown, signals)
+            training.compile()
+            events.emit("run", 0, state="compiled", **who)
+            training.run()
+            final = folder.save_final(training.parameters())
+            events.emit("run", training.progress.step, state="finished", **who)
+            shown.say(f"finished at step {training.progress.step}; parameters in {final}")
+            return 0
+        except NoDevice as error:
+            return outcome.failed(str(error), 2)
+        except Stopped as stop:
+            return outcome.stopped(stop)
+        except RunFault as fault:
+            return outcome.faulted(fault)
+        except MemoryError as error:
+            LOG.exception("out of memory")
+            return outcome.faulted(RunFault(rules.RUN_OUT_OF_MEMORY, f"out of memory: {error}"))
+        except Exception as error:  # a run that fails ends in a sentence; the log has the trace
+            LOG.exception("the run failed")
+            if "RESOURCE_EXHAUSTED" in str(error):
+                return outcome.faulted(RunFault(rules.RUN_OUT_OF_MEMORY, _out_of_memory(error)))
+            reason = " ".join(str(error).split())
+            where = f"the trace is in {folder.path / LOG_FILE}"
+            return outcome.failed(f"internal error: {type(error).__name__}: {reason[:300]} ({where})", 1)
+        finally:
+            shown.close()
+
+
+class _Outcome:
+    """How a run that does not finish ends: its last events, what is said, the exit status."""
+
+    def __init__(self, events: Events, shown: Display) -> None:
+        self.training: Any = None
+        self._events = events
+        self._shown = shown
+
+    @property
+    def _step(self) -> int:
+        return 0 if self.training is None else self.training.progress.step
+
+    def stopped(self, stop: Stopped) -> int:
+        kept = "the step in flight was abandoned, and no checkpoint was written: they are not built yet"
+        text = f"stopped by {stop} after step {self._step}; {kept}"
+        self._events.emit("run", self._step, state="stopped")
+        self._shown.say(text)
+        LOG.info("%s", text)
+        return stop.status
+
+    def faulted(self, fault: RunFault) -> int:
+        more: dict[str, Any] = {}
+        if fault.at is not None:
+            span = fault.at.span
+            more = {"file": span.source.name, "range": _range(span)}
+            finding = Finding(fault.rule, fault.at, fault.message, fault.help)
+            _show([resolve(finding)])
+        else:
+            self._shown.say(f"error[{fault.rule.code}]: {fault.message}" + (f"\n  help: {fault.help}" if fault.help else ""))
+        LOG.error("%s: %s", fault.rule.code, fault.message)
+        self._events.emit("error", self._step, code=fault.rule.code, message=fault.message, **more)
+        self._events.emit("run", self._step, state="failed")
+        return 1
+
+    def failed(self, message: str, status: int) -> int:
+        self._events.emit("error", self._step, code=None, message=message)
+        self._events.emit("run", self._step, state="failed")
+        self._shown.say(f"sexpgpu: {message}")
+        return status
+
+
+@contextlib.contextmanager
+def _events_alone(asked: bool) -> Iterator[TextIO | None]:
+    """Standard output for events alone: what anything else prints there goes to standard error."""
+    if not asked:
+        yield None
+        return
+    out = sys.stdout
+    with contextlib.redirect_stdout(sys.stderr):
+        yield out
+
+
+def _show(diagnostics: list[Diagnostic]) -> None:
+    """Findings, as `check` shows them, on standard error. Hints are for editors."""
+    worth = [each for each in diagnostics if each.rule.severity != "hint"]
+    if worth:
+        print(render("full", Report(worth, 1, wants_colour("auto", sys.stderr), width_of(sys.stderr))), end="", file=sys.stderr)
+
+
+def _complain(message: str, status: int) -> int:
+    print(f"sexpgpu: {message}", file=sys.stderr)
+    return status
+
+
+def _place(span: Span) -> str:
+    line, character = span.source.position(span.start, "utf-32")
+    return f"{span.source.name}:{line + 1}:{character + 1}"
+
+
+def _range(span: Span) -> dict[str, dict[str, int]]:
+    """A range as LSP has it."""
+    ends = {"start": span.start, "end": span.end}
+    return {name: span.source.position(offset)._asdict() for name, offset in ends.items()}
+
+
+def _devices() -> list[str]:
+    from sexpgpu_jax.runtime import the_device
+
+    default = the_device()
+    return [f"{default.platform}:{default.id} {default.device_kind}"]
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {"python": platform.python_version()}
+    for package in ("sexpgpu", "jax", "jaxlib", "numpy", "optax"):
+        with contextlib.suppress(PackageNotFoundError):
+            found[package] = version(package)
+    return found
+
+
+def _out_of_memory(error: Exception) -> str:
+    from sexpgpu_jax.runtime import the_device
+
+    device = the_device()
+    stats = device.memory_stats() or {}
+    limit = f"; the device has {stats['bytes_limit'] / 2**30:.2f} GiB" if "bytes_limit" in stats else ""
+    return f"the device is out of memory{limit}: {' '.join(str(error).split())[:200]}"

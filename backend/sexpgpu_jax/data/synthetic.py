@@ -1,0 +1,44 @@
+"""Records that a graph makes of their index. They are made on the host's processor, one at a time, so a record has the same bits
+whatever batch it comes in and whatever device trains."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+from jax import lax
+from jax.sharding import SingleDeviceSharding
+from numpy.typing import NDArray
+
+from sexpgpu.graph.nodes import Graph
+from sexpgpu_jax.data.files import Batch
+from sexpgpu_jax.lowering.graph import Environment, run_graph
+
+
+class Synthetic:
+    """`count` records, computed `rows` at a time."""
+
+    def __init__(self, count: int, graph: Graph, seed: int, rows: int) -> None:
+        self.count = count
+        self._rows = rows
+        self._seed = np.int64(seed)
+
+        def record(seed: jax.Array, index: jax.Array) -> dict[str, jax.Array]:
+            return run_graph(graph, Environment({"index": {"": index}}, {}, seed))
+
+        def records(seed: jax.Array, indices: jax.Array) -> dict[str, jax.Array]:
+            return lax.map(lambda index: record(seed, index), indices)
+
+        host = SingleDeviceSharding(jax.local_devices(backend="cpu")[0])
+        types = [jax.ShapeDtypeStruct(shape, np.int64, sharding=host) for shape in ((), (rows,))]
+        self._make = jax.jit(records).lower(*types).compile()
+
+    def take(self, indices: NDArray[np.int64]) -> Batch:
+        """The records of those numbers."""
+        parts: list[dict[str, Any]] = []
+        for start in range(0, len(indices), self._rows):
+            some = indices[start : start + self._rows]
+            full = np.resize(some, self._rows)  # a call always makes as many records; what is too many is cut off
+            parts.append({name: np.asarray(values)[: len(some)] for name, values in self._make(self._seed, full).items()})
+        return {name: np.concatenate([part[name] for part in parts]) if len(parts) > 1 else parts[0][name] for name in parts[0]}
