@@ -7,6 +7,7 @@ ignore = ["W-GEN-001"]
 from __future__ import annotations
 
 import os
+import re
 from typing import NamedTuple, cast
 
 from sexpgpu.diagnostics.ignore import CodeError, ignorable
@@ -15,6 +16,8 @@ from sexpgpu.language.nearest import nearest
 
 NAMES = ("sexpgpu.toml", "pyproject.toml")  # in one folder the first wins
 _KEYS = ("ignore",)
+# The ways to begin a table tool.sexpgpu: [tool.sexpgpu], [tool], or a key tool at the root.
+_MAY_HAVE_TABLE = re.compile(rb"""^\s*(?:\[\s*["']?tool["']?\s*(?:\]|\.\s*["']?sexpgpu)|["']?tool["']?\s*[.=])""", re.MULTILINE)
 
 
 class Project(NamedTuple):
@@ -62,8 +65,8 @@ class Projects:
                 data = self._files.read(path)
             except OSError:
                 continue
-            # A pyproject.toml that does not mention us is none of our business, broken or not.
-            if name == NAMES[0] or b"sexpgpu" in data:
+            # A pyproject.toml that has nothing for us is none of our business, broken or not.
+            if name == NAMES[0] or (b"sexpgpu" in data and _MAY_HAVE_TABLE.search(data)):
                 found = _read(path, data)
                 if found is not None:
                     return found

@@ -12,6 +12,7 @@ from sexpgpu.cli import complain
 from sexpgpu.cli.arguments import Parser, add_colour, add_set
 from sexpgpu.cli.gather import gather
 from sexpgpu.diagnostics.colour import wants_colour, width_of
+from sexpgpu.diagnostics.columns import visible_line
 from sexpgpu.diagnostics.finding import Diagnostic
 from sexpgpu.diagnostics.formats import FORMATS, Report, ordered, place, render
 from sexpgpu.diagnostics.ignore import CodeError, ignorable
@@ -20,7 +21,7 @@ from sexpgpu.files import DISK
 from sexpgpu.language.nearest import nearest
 from sexpgpu.project import ProjectError, Projects
 from sexpgpu.settings import SettingError
-from sexpgpu.source import Source, Span
+from sexpgpu.source import Source
 
 _STANDARD_INPUT = "-"
 _UNNAMED = "<stdin>"
@@ -72,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
             check.text(args.stdin_filename or _UNNAMED, sys.stdin.buffer.read())
         for file in files:
             check.file(file)
-    except (ProjectError, SettingError) as error:
+    except ProjectError as error:
         complain(str(error))
         return 2
     if not check.files and not check.status:
@@ -89,7 +90,7 @@ class _Check:
         self.projects = Projects()
         self.files = 0
         self.status = 0
-        self.types: dict[tuple[str, int, int], str] = {}
+        self.types: dict[tuple[str, int], str] = {}
         # A loaded file is checked with each file that loads it: what is found there twice is one finding.
         self.found: dict[tuple[str, str, int, int, str], Diagnostic] = {}
 
@@ -111,20 +112,20 @@ class _Check:
         """Check bytes that stand, or are taken to stand, in a file of that name. Raises ProjectError."""
         ignore = self.ignore | self.projects.above(name).ignore
         source = Source.decode(name, data)
-        analysis = analyse(source, DISK, Options(self.args.set, record=self.args.types, ignore=ignore))
+        try:
+            analysis = analyse(source, DISK, Options(self.args.set, record=self.args.types, ignore=ignore))
+        except SettingError as error:
+            self.failed(name, str(error))
+            return
         self.files += 1
         for each in analysis.diagnostics:
             span = each.span
             printed = each.message if each.rule is PRINTED else ""  # one place may print many values
             self.found.setdefault((_identity(span.source), each.code, span.start, span.end, printed), each)
         if self.args.types:
-            self.bindings(analysis.types())
-
-    def bindings(self, types: list[tuple[Span, str, str]]) -> None:
-        """Keep what bindings hold, as lines to print."""
-        for span, name, text in types:
-            where = place(span.source.name, *span.source.position(span.start, "utf-32"))
-            self.types.setdefault((_identity(span.source), span.start, span.end), f"{where}: {name} : {text}\n")
+            for span, bound, text in analysis.types():
+                where = place(span.source.name, *span.source.position(span.start, "utf-32"))
+                self.types[_identity(span.source), span.start] = f"{where}: {bound} : {visible_line(text)}\n"
 
     def write(self) -> int:
         """Write the report and give the exit status."""

@@ -53,8 +53,13 @@ class Columns:
 
 
 def visible(text: str) -> str:
-    """Text of any origin as it may be sent to a terminal: one line end stays, a tab becomes spaces, what controls is shown."""
-    return "\n".join("".join(Columns(line).pieces) for line in text.split("\n"))
+    """Text of any origin as it may be sent to a terminal: ``\\n`` stays, tabs become spaces, other control characters are shown."""
+    return "\n".join(visible_line(line) for line in text.split("\n"))
+
+
+def visible_line(text: str) -> str:
+    """The same for what must stay one line: ``\\n`` is shown, too."""
+    return "".join(Columns(text).pieces)
 
 
 class Window:

@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
 from sexpgpu.diagnostics.finding import Diagnostic
 from sexpgpu.diagnostics.rules import RULES
 from sexpgpu.language.nearest import nearest
 from sexpgpu.source import Source
-
-if TYPE_CHECKING:
-    from sexpgpu.reader.reading import Reading
 
 Comments = Callable[[Source], Iterable[tuple[int, int]]]
 """The comments of a source, as offsets: where each begins and ends."""
@@ -59,13 +55,6 @@ def apply_ignores(diagnostics: Iterable[Diagnostic], codes: frozenset[str], comm
                 continue
         kept.append(diagnostic)
     return kept
-
-
-def comments_in(reading: Reading) -> Iterator[tuple[int, int]]:
-    """The comments of a text that was read, between its forms and inside them."""
-    yield from ((comment.start, comment.end) for comment in reading.comments)
-    for top in reading.forms:
-        yield from ((top.origin + comment.start, top.origin + comment.end) for comment in top.comments)
 
 
 def ignored(source: Source, comments: Iterable[tuple[int, int]]) -> dict[int, frozenset[str]]:

@@ -99,6 +99,22 @@ def test_the_nearest_project_with_a_table_counts(tmp_path: Path) -> None:
     assert projects.above(str(tmp_path / "c" / "d" / "x.sx")) == Project(frozenset({"H-NAME-001"}), inner)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[tool.sexpgpu]\nignore = ['W-CTX-001']",
+        '[ tool . "sexpgpu" ]\nignore = ["W-CTX-001"]',
+        '[tool]\nsexpgpu = {ignore = ["W-CTX-001"]}',
+        '[tool]\n[tool.other]\nx = 1\n[tool.sexpgpu]\nignore = ["W-CTX-001"]',
+        'tool.sexpgpu.ignore = ["W-CTX-001"]',
+        'tool = {sexpgpu = {ignore = ["W-CTX-001"]}}',
+    ],
+)
+def test_the_table_in_all_ways_of_toml(tmp_path: Path, text: str) -> None:
+    path = write(tmp_path / "pyproject.toml", f"[project]\nname = 'sexpgpu'\n{text}" if text[0] == "[" else text)
+    assert Projects().above(str(tmp_path / "x.sx")) == Project(frozenset({"W-CTX-001"}), path)
+
+
 def test_files_in_an_editor_stand_before_the_disk(tmp_path: Path) -> None:
     path = write(tmp_path / "sexpgpu.toml", "[tool.sexpgpu]\n")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from sexpgpu.diagnostics.columns import visible
+from sexpgpu.diagnostics.columns import visible_line
 from sexpgpu.diagnostics.finding import Diagnostic, Severity
 
 FORMATS = {
@@ -44,4 +44,4 @@ def location(diagnostic: Diagnostic) -> str:
 
 def place(name: str, line: int, character: int) -> str:
     """`path:line:column` of a 0-based position."""
-    return f"{visible(name)}:{line + 1}:{character + 1}"
+    return f"{visible_line(name)}:{line + 1}:{character + 1}"
