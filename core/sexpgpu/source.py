@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
 
 BYTE_ORDER_MARK = "\ufeff"
-_LINE_END = re.compile(r"\r\n?|\n")
+LINE_END = re.compile(r"\r\n?|\n")
 # In a long line, units are counted from the last of these steps instead of from its start.
 _STEP = 1024
 
@@ -55,7 +55,7 @@ class Source:
     def line_starts(self) -> list[int]:
         """Offsets at which lines begin; the first is 0."""
         if self._starts is None:
-            self._starts = [0, *(match.end() for match in _LINE_END.finditer(self.text))]
+            self._starts = [0, *(match.end() for match in LINE_END.finditer(self.text))]
         return self._starts
 
     def line(self, number: int) -> str:

@@ -5,6 +5,7 @@ There is no recursion: the brackets that are open stand on a stack.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import chain
 from re import Match
@@ -215,7 +216,7 @@ class Builder:
             return
         top = form.top
         word = self.text[top.origin + form.start : top.origin + form.end]
-        control = CONTROL.search(word)
+        control = re.search(CONTROL, word)
         at = BadForm(top, form.start + control.start(), form.start + control.end()) if control else form
         top.findings.append(messages.not_a_token(at, word))
 
@@ -301,7 +302,7 @@ class Builder:
     def _end_before(self, end: int, top: TopForm) -> int:
         """Where a form that was cut ends: without the comments behind it, which may speak of the next form."""
         while True:
-            while WHITE_SPACE.match(self.text, end - 1):
+            while re.match(WHITE_SPACE, self.text[end - 1]):
                 end -= 1
             if not top.comments or top.origin + top.comments[-1].end != end:
                 return end

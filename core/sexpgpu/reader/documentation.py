@@ -6,11 +6,10 @@ import re
 
 from sexpgpu.reader.forms import Comment
 from sexpgpu.reader.tokens import LINE_ENDS
-from sexpgpu.source import BYTE_ORDER_MARK
+from sexpgpu.source import BYTE_ORDER_MARK, LINE_END
 
-_LINE_END = re.compile(r"\r\n?|\n")
-_SEMICOLONS = re.compile(r";+ ?")
-_IGNORE = re.compile(r";+\s*sexpgpu:\s*ignore\b")
+_SEMICOLONS = r";+ ?"
+_IGNORE = r";+\s*sexpgpu:\s*ignore\b"
 
 
 def documentation(text: str, comments: list[Comment], behind: int, start: int) -> str:
@@ -20,12 +19,13 @@ def documentation(text: str, comments: list[Comment], behind: int, start: int) -
     lines: list[str] = []
     below = start
     for comment in reversed(comments):
-        if comment.start < behind or text[comment.start] != ";" or len(_LINE_END.findall(text, comment.end, below)) != 1:
+        if comment.start < behind or text[comment.start] != ";" or len(LINE_END.findall(text, comment.end, below)) != 1:
             break
         if not _is_first(text, comment.start):
             break
-        if not _IGNORE.match(text, comment.start):
-            lines.append(_SEMICOLONS.sub("", text[comment.start : comment.end], count=1).rstrip())
+        written = text[comment.start : comment.end]
+        if not re.match(_IGNORE, written):
+            lines.append(re.sub(_SEMICOLONS, "", written, count=1).rstrip())
         below = comment.start
     return "\n".join(reversed(lines)).strip("\n")
 

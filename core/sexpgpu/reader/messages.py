@@ -13,23 +13,15 @@ DEEPEST = 512
 CLOSER = {"(": ")", "[": "]"}
 
 _SHOWN = 40
-_BARE_POINT = re.compile(r"([+-]?[0-9]+(?:_[0-9]+)*)\.")
-_NAMED_BASE = re.compile(r"[+-]?0([bBoOxX])")
+_BARE_POINT = r"([+-]?[0-9]+(?:_[0-9]+)*)\."
 # What is wrong with a number, by the first pattern that fits, and what to write.
 _NUMBERS = (
-    (
-        re.compile(r"[+-]?0x"),
-        "`{}` is no hexadecimal number",
-        "behind 0x stand digits 0 to 9 and a to f, with single underscores between them",
-    ),
-    (re.compile(r"[+-]?[0-9][0-9_]*\Z"), "`{}` has a misplaced underscore", "single underscores stand between digits: 1_000_000"),
-    (re.compile(r"[+-]?[0-9.][0-9_.]*[eE][+-]?\Z"), "the exponent of `{}` has no digits", "write digits behind the e: 2e-3"),
-    (
-        re.compile(r"[+-]?[0-9]+/[0-9]+\Z"),
-        "`{}` is not a number: there are no fractions",
-        "write a decimal, or divide: (/ 1.0 3.0)",
-    ),
-    (re.compile(r""), "`{}` begins like a number and is none", "write a number, or a name that does not begin with a digit"),
+    (r"[+-]?0[bBoOX]", "`{}` is not a number", "write it in decimal, or in hexadecimal as in 0x1f"),
+    (r"[+-]?0x", "`{}` is no hexadecimal number", "behind 0x stand digits and a to f, with single underscores between them"),
+    (r"[+-]?[0-9][0-9_]*\Z", "`{}` has a misplaced underscore", "single underscores stand between digits, as in 1_000_000"),
+    (r"[+-]?[0-9.][0-9_.]*[eE][+-]?\Z", "the exponent of `{}` has no digits", "write digits behind the e, as in 2e-3"),
+    (r"[+-]?[0-9]+/[0-9]+\Z", "`{}` is not a number: there are no fractions", "write a decimal, or divide, as in (/ 1.0 3.0)"),
+    (r"", "`{}` begins like a number and is none", "write a number, or a name that does not begin like one"),
 )
 
 
@@ -82,19 +74,16 @@ def mismatch(at: Form, closer: str, opener: str, met: Form) -> Finding:
 
 def not_a_token(at: Form, word: str) -> Finding:
     """A word that is none of the language's; `at` is the control character in it, if there is one."""
-    if control := CONTROL.search(word):
+    if control := re.search(CONTROL, word):
         code = f"U+{ord(control[0][0]):04X}"
         return Finding(READ_TOKEN, at, f"a control character, {code}, stands outside of strings and comments", "remove it")
     if word.startswith(":"):
         return Finding(READ_TOKEN, at, "a colon without a name", "a keyword is a colon and a name, as in :axis")
-    if point := _BARE_POINT.fullmatch(word):
+    if point := re.fullmatch(_BARE_POINT, word):
         number = point[1] + ".0"
         fixes = (Fix(f"write {number}", (Edit(at, number),)),) if len(word) <= _SHOWN else ()
         return Finding(READ_TOKEN, at, f"`{_short(word)}` has no digits behind its point", f"write {_short(number)}", (), fixes)
-    base = _NAMED_BASE.match(word)
-    if base and base[1] != "x":
-        return Finding(READ_TOKEN, at, f"`{_short(word)}` is not a number", "write it in decimal, or in hexadecimal as in 0x1f")
-    message, help = next((message, help) for pattern, message, help in _NUMBERS if pattern.match(word))
+    message, help = next((message, help) for pattern, message, help in _NUMBERS if re.match(pattern, word))
     return Finding(READ_TOKEN, at, message.format(_short(word)), help)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from re import Match
 
 from sexpgpu.diagnostics.finding import Finding
@@ -35,7 +36,7 @@ class Reading:
     def may_define(self, word: str) -> bool:
         """Whether unreadable text has that word: it may define a name, or hold a form that begins with it."""
         if self._hidden is None:
-            self._hidden = frozenset(each for top in self.forms if top.broken for each in WORD.findall(top.text))
+            self._hidden = frozenset(each for top in self.forms if top.broken for each in re.findall(WORD, top.text))
         return word in self._hidden
 
 

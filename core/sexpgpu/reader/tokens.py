@@ -38,10 +38,14 @@ PREFIXES = frozenset((QUOTE, DATUM_COMMENT))
 
 # A token with the white space before it: matches follow each other without a gap, up to the empty one at the end of the text.
 TOKEN = re.compile(f"(?:{TERMINALS['WHITE_SPACE']})?+(?:" + "|".join(f"({TERMINALS[name]})" for name in _ORDER) + r"""|(")|(\Z))""")
-WORD = re.compile(TERMINALS["RUN"])
-WHITE_SPACE = re.compile(TERMINALS["WHITE_SPACE"])
-CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
-BLOCK_EDGE = re.compile(f"({TERMINALS['BLOCK_OPEN']})|{TERMINALS['BLOCK_CLOSE']}")
+
+# Patterns that few texts need are left to be compiled when they are.
+WORD = TERMINALS["RUN"]
+WHITE_SPACE = TERMINALS["WHITE_SPACE"]
+CONTROL = r"[\x00-\x1f\x7f-\x9f]+"
+_BLOCK_EDGE = f"({TERMINALS['BLOCK_OPEN']})|{TERMINALS['BLOCK_CLOSE']}"
+_ESCAPE = r"""\\(?:u\{([0-9A-Fa-f]{1,6})\}|([nt"\\])|u(?:\{[^}\s"\\]{0,16}\}?)?|[^\r\n]?)|\r\n?"""
+_SIMPLE = {"n": "\n", "t": "\t", '"': '"', "\\": "\\"}
 
 # An integer may have 4,096 bits (language §3). A literal beyond them reads as this number or its negative, so that whoever
 # evaluates it can say so, and reading it takes no longer than its length.
@@ -50,16 +54,13 @@ HUGE = 1 << HUGE_BITS
 _DIGITS_AT_ONCE = 500
 _MOST_DIGITS = 1300
 
-_ESCAPE = re.compile(r"""\\(?:u\{([0-9A-Fa-f]{1,6})\}|([nt"\\])|u(?:\{[^}\s"\\]{0,16}\}?)?|[^\r\n]?)|\r\n?""")
-_SIMPLE = {"n": "\n", "t": "\t", '"': '"', "\\": "\\"}
-
 Make = Callable[[TopForm, int, int, Any], Form]
 
 
 def end_of_block(text: str, start: int) -> int | None:
     """Where the block comment that begins at `start` ends; None if it never does."""
     depth = 0
-    for edge in BLOCK_EDGE.finditer(text, start):
+    for edge in re.compile(_BLOCK_EDGE).finditer(text, start):
         depth += 1 if edge[1] else -1
         if depth == 0:
             return edge.end()
@@ -83,7 +84,7 @@ def unescape(written: str) -> str | tuple[int, int]:
         bad.append(escape.span())
         return ""
 
-    result = _ESCAPE.sub(value, written)
+    result = re.sub(_ESCAPE, value, written)
     return bad[0] if bad else result
 
 
@@ -92,16 +93,15 @@ def integer(word: str) -> int:
     if len(word) < _DIGITS_AT_ONCE:
         return int(word, 16 if "x" in word else 10)
     digits = word.lstrip("+-").replace("_", "")
-    if digits.startswith("0x"):
-        digits = digits[2:].lstrip("0")
-        value = int(digits or "0", 16) if len(digits) <= HUGE_BITS // 4 else HUGE
-    else:
-        digits = digits.lstrip("0")
-        value = 0 if len(digits) <= _MOST_DIGITS else HUGE
+    base = 16 if digits.startswith("0x") else 10
+    digits = digits[2:].lstrip("0") if base == 16 else digits.lstrip("0")
+    value = HUGE
+    if len(digits) <= _MOST_DIGITS:
+        value = 0
         # Python refuses to convert many digits at once.
-        for start in range(0, len(digits) if not value else 0, _DIGITS_AT_ONCE):
+        for start in range(0, len(digits), _DIGITS_AT_ONCE):
             piece = digits[start : start + _DIGITS_AT_ONCE]
-            value = value * 10 ** len(piece) + int(piece)
+            value = value * base ** len(piece) + int(piece, base)
     value = min(value, HUGE)
     return -value if word[0] == "-" else value
 
