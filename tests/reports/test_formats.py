@@ -172,6 +172,15 @@ def test_nothing_found() -> None:
     assert json.loads(render("json", Report([], 1))) == []
 
 
+def test_a_fix_that_the_help_names_is_not_named_again() -> None:
+    source = Source("a.sx", "y")
+    at = span(source, "y")
+    shown = show(diagnostic("E-NAME-001", at, help="write x or z", fixes=(fix("write x", (at, "x")), fix("write z", (at, "z")))))
+    assert "= help: write x or z\n" in shown
+    assert "= fix: write x\n" not in shown
+    assert "= fix: write z\n" in shown
+
+
 def test_json_counts_utf_16_units() -> None:
     source = Source("a.sx", '\n(f "👩" x)\n')
     (entry,) = json.loads(render("json", Report([diagnostic("E-NAME-001", span(source, "x"))])))

@@ -36,9 +36,9 @@ def show(diagnostic: Diagnostic, colour: bool = False, width: int = 140) -> str:
         lines.append(frame)
         lines += [row.text(digits, colour) for row in excerpt(source, marks, width - digits - 3)]
     notes = [("help", diagnostic.help)] if diagnostic.help else []
-    notes += [
-        ("fix", fix.title if fix.safe else f"{fix.title} (unsafe: may change what the program does)") for fix in diagnostic.fixes
-    ]
+    for fix in diagnostic.fixes:
+        if fix.title not in diagnostic.help:
+            notes.append(("fix", fix.title if fix.safe else f"{fix.title} (unsafe: may change what the program does)"))
     if notes:
         lines.append(frame)
     for title, text in notes:
