@@ -24,12 +24,9 @@ from sexpgpu.ops.operands import (
     Accepts,
     absent_fault,
     any_dtype,
-    as_key,
     boolean,
     bracketed,
     broadcast_shapes,
-    described,
-    entry_names,
     floating,
     integral,
     item_forms,
@@ -37,7 +34,7 @@ from sexpgpu.ops.operands import (
     numeric,
     short,
 )
-from sexpgpu.reader.forms import Form, ListForm
+from sexpgpu.reader.forms import Form, ListForm, SymbolForm
 
 MOST_AXES = 32
 
@@ -285,14 +282,16 @@ class Call:
         if only(node.dtype):
             return node
         message = f"`{self.name}` takes {WANTED[only]}, and this is {kind_of(node)}"
-        head, tail = MENDS[only]
-        help = f"write ({head} {short(at)} {tail})" if head else ""
-        fixes = self.wrapping(at, f"write ({head} … {tail})", f"({head} {at.text} {tail})") if head else ()
+        help, fixes = self.wrapped(at, *MENDS[only]) if only in MENDS else ("", ())
         raise Fault(rules.DTYPE_OPERATOR, at, message, help, (), fixes)
 
-    def wrapping(self, at: Form, title: str, text: str) -> tuple[Fix, ...]:
-        """The fix that writes `text` for an argument; none where the argument has no form of its own (a call through `apply`)."""
-        return () if at is self.form or at is self.head else (Fix(title, (Edit(at, text),)),)
+    def wrapped(self, at: Form, before: str, behind: str = "") -> tuple[str, tuple[Fix, ...]]:
+        """The help and the fix that write `(before argument behind)`. A call through `mapcar` or `apply` shows no argument."""
+        head = self.head
+        shows = isinstance(head, SymbolForm) and head.name == self.name
+        behind = f" {behind}" if behind else ""
+        help = f"write ({before} {short(at) if shows else '…'}{behind})"
+        return help, (Fix(f"write ({before} …{behind})", (Edit(at, f"({before} {at.text}{behind})"),)),) if shows else ()
 
     def join(self, *names: str, only: Accepts = numeric) -> list[Node]:
         """The arguments of those names as tensors of one dtype, in order."""
@@ -334,8 +333,7 @@ class Call:
         fault = self.wrong_kind(value, at, wanted)
         if isinstance(value, List) and value.items:
             maker = "stack" if any(isinstance(item, Node) for item in value.items) else "tensor"
-            fault.help = f"write ({maker} {short(at)}) to make a tensor of it"
-            fault.fixes = self.wrapping(at, f"make a tensor of it with {maker}", f"({maker} {at.text})")
+            fault.help, fault.fixes = self.wrapped(at, maker)
         return fault
 
     def adapt(self, number: int | float, dtype: DType, at: Form) -> Node:
@@ -363,8 +361,7 @@ class Call:
         narrower = second if wider is first else first
         name = f":{wider[0].dtype.name}"
         message = f"`{self.name}` meets {kind_of(first[0])} and {kind_of(second[0])}; dtypes do not mix"
-        help = f"write (cast {short(narrower[1])} {name})"
-        fixes = self.wrapping(narrower[1], f"cast to {name}", f"(cast {narrower[1].text} {name})")
+        help, fixes = self.wrapped(narrower[1], "cast", name)
         return Fault(rules.DTYPE_MIXED, self.form, message, help, (), fixes)
 
     def broadcast(self, *nodes: Node) -> Shape:
@@ -390,14 +387,10 @@ __all__ = [
     "Accepts",
     "Call",
     "Tracer",
-    "absent_fault",
     "any_dtype",
-    "as_key",
     "boolean",
     "bracketed",
     "broadcast_shapes",
-    "described",
-    "entry_names",
     "floating",
     "integral",
     "item_forms",

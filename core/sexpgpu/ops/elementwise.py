@@ -84,7 +84,7 @@ def _divide(call: Call) -> Value:
 def _no_division(call: Call, value: Node, at: Form, count: int) -> Fault:
     message = f"`/` takes floats, and this is {kind_of(value)}"
     head = call.head
-    fixes = call.wrapping(at, "cast to :float", f"(cast {at.text} :float)")
+    _, fixes = call.wrapped(at, "cast", ":float")
     if count == 2 and head.text == "/":
         fixes = (Fix("divide with floor-div", (Edit(head, "floor-div"),), safe=False), *fixes)
     return call.fault(rules.DTYPE_OPERATOR, at, message, "write floor-div for whole numbers, or cast to :float first", fixes)

@@ -45,7 +45,6 @@ MENDS: dict[Accepts, tuple[str, str]] = {
     floating: ("cast", ":float"),
     integral: ("cast", ":i32"),
     boolean: ("/=", "0"),
-    any_dtype: ("", ""),
 }
 WANTED: dict[Accepts, str] = {
     numeric: "numbers",
