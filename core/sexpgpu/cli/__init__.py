@@ -94,7 +94,8 @@ def _version() -> str:
 
 def _internal_error(error: Exception) -> int:
     reason = " ".join(str(error).split())
-    complain(f"internal error: {type(error).__name__}{f': {reason}' if reason else ''}")
+    where = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
+    complain(f"internal error: {type(error).__name__}{f': {reason}' if reason else ''}{where}")
     if os.environ.get("SEXPGPU_DEBUG"):
         import traceback
 

@@ -65,6 +65,9 @@ def run(args: argparse.Namespace) -> int:
         complain("--types prints text: use it with --format full or concise")
         return 2
     paths: list[str] = args.paths or ["."]
+    if args.stdin_filename and _STANDARD_INPUT not in paths:
+        complain("--stdin-filename names what is read for the path -, which is not there")
+        return 2
     files, missing = gather(path for path in paths if path != _STANDARD_INPUT)
     for path in missing:
         check.failed(path, "no such file or folder", _nearest_file(path))
@@ -117,6 +120,9 @@ class _Check:
         except SettingError as error:
             self.failed(name, str(error))
             return
+        except Exception as error:
+            error.add_note(f"while checking {name}")
+            raise
         self.files += 1
         for each in analysis.diagnostics:
             span = each.span

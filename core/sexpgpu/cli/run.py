@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from sexpgpu.cli import complain
 from sexpgpu.cli.arguments import Parser, add_set
 from sexpgpu.cli.extra import with_extra
 from sexpgpu.cli.gather import SUFFIX
@@ -40,7 +41,13 @@ def run(args: argparse.Namespace) -> int:
         args.file, args.resume = args.resume, LAST_RUN  # `run --resume FILE`
     if args.file is None:
         parser().error("which file? as: sexpgpu run FILE")
-    return with_extra("jax", "training runs on JAX", "sexpgpu_jax.command", "run_command", args)
+    from sexpgpu.settings import SettingError
+
+    try:
+        return with_extra("jax", "training runs on JAX", "sexpgpu_jax.command", "run_command", args)
+    except SettingError as error:
+        complain(f"{args.file}: {error}")
+        return 2
 
 
 def _count(text: str) -> int:

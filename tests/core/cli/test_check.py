@@ -132,6 +132,7 @@ def test_a_folder_without_files(check: Check) -> None:
         (["--ignore", "E-NAME-001"], "sexpgpu: --ignore: E-NAME-001 is an error, and errors cannot be ignored\n"),
         (["--format", "json", "--types"], "sexpgpu: --types prints text: use it with --format full or concise\n"),
         (["--format", "jsn"], "argument --format: invalid choice: 'jsn' (choose from 'full', 'concise', 'json')\n"),
+        (["--stdin-filename", "b.sx"], "sexpgpu: --stdin-filename names what is read for the path -, which is not there\n"),
         (["--set", "x=(1"], "sexpgpu: a.sx: --set x: '(1' is not one value"),
         (["--output", "no/where.txt"], "sexpgpu: no/where.txt: cannot be written: no such file or directory\n"),
     ],
@@ -235,6 +236,15 @@ def test_a_broken_project_file(check: Check) -> None:
     status, out, err = check("a.sx")
     assert (status, out) == (2, "")
     assert err == ("sexpgpu: pyproject.toml: ignore in [tool.sexpgpu]: W-NAME-01 is no diagnostic code; did you mean W-NAME-001?\n")
+
+
+def test_an_internal_error_names_the_file(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ValueError("oh")
+
+    monkeypatch.setattr("sexpgpu.cli.check.analyse", broken)
+    write(a=CLEAN)
+    assert check("a.sx") == (2, "", "sexpgpu: internal error: ValueError: oh (while checking a.sx)\n")
 
 
 def test_bytes_that_are_no_text(check: Check) -> None:
