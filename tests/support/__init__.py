@@ -1,2 +1,3 @@
 """What tests share: `drawn` reads and draws fixtures, `claims` says which test keeps which promise, `pages` makes the docs that are
-generated, and `ops` calls operators and compares them with JAX."""
+generated, `ops` calls operators and compares them with JAX, `command` runs the command line in a process of its own, `diagnosed` makes
+diagnostics by hand, and `golden` compares text with a file."""
