@@ -40,5 +40,5 @@ $(INSTALLED): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: PYTHON=/path/to/python3.11 make …"; exit 1; }
 	@$(PIP) --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv || { echo "try: apt-get install python3-venv"; exit 1; }
 	@echo "installing into .venv …"
-	@$(PIP) install --quiet --editable '.[all,dev]'
+	@$(PIP) install -qq --editable '.[all,dev]'
 	@touch $(INSTALLED)
