@@ -181,6 +181,13 @@ def test_a_fix_that_the_help_names_is_not_named_again() -> None:
     assert "= fix: write z\n" in shown
 
 
+def test_guesses_are_left_to_the_help() -> None:
+    source = Source("a.sx", "y")
+    at = span(source, "y")
+    guesses = (fix("write x", (at, "x"), safe=False), fix("write z", (at, "z"), safe=False))
+    assert "= fix" not in show(diagnostic("E-NAME-001", at, help="write x or z", fixes=guesses))
+
+
 def test_json_counts_utf_16_units() -> None:
     source = Source("a.sx", '\n(f "👩" x)\n')
     (entry,) = json.loads(render("json", Report([diagnostic("E-NAME-001", span(source, "x"))])))

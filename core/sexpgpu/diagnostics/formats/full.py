@@ -37,7 +37,8 @@ def show(diagnostic: Diagnostic, colour: bool = False, width: int = 140) -> str:
         lines += [row.text(digits, colour) for row in excerpt(source, marks, width - digits - 3)]
     notes = [("help", diagnostic.help)] if diagnostic.help else []
     for fix in diagnostic.fixes:
-        if fix.title not in diagnostic.help:
+        # Of several that are guesses the help line tells; to choose one is an editor's business.
+        if fix.title not in diagnostic.help and (fix.safe or len(diagnostic.fixes) == 1):
             notes.append(("fix", fix.title if fix.safe else f"{fix.title} (unsafe: may change what the program does)"))
     if notes:
         lines.append(frame)
