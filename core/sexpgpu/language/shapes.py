@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from sexpgpu.language.parameters import Malformed, parse_parameters
-from sexpgpu.reader.forms import ConstantForm, Form, KeywordForm, ListForm, StringForm, SymbolForm
+from sexpgpu.reader.forms import BadForm, ConstantForm, Form, KeywordForm, ListForm, StringForm, SymbolForm
 
 Check = Callable[["Shape", ListForm], None]
 CONSTANTS = ("nil", "true", "false")
@@ -160,6 +160,8 @@ def optimizer(row: Shape, form: ListForm) -> None:
     if isinstance(form.items[1], KeywordForm):
         _pairs(row, form, 1)
     elif len(form.items) > 2:
+        if isinstance(form.items[1], BadForm):
+            raise Malformed(form.items[1], "not a token")
         raise Malformed(form.items[2], "`defoptimizer` takes one optimizer, or keys", f"write {row.shape}")
 
 

@@ -15,7 +15,7 @@ def mismatch_of(name: str, signature: Signature, arguments: Sequence[Form]) -> M
 
     A token that does not read may have been meant for nothing: then the call must be wrong without it, too.
     """
-    if not signature.keys and signature.takes(len(arguments)):
+    if _fits(signature, arguments):
         return None
     mismatch = _mismatch(name, signature, arguments)
     if mismatch is not None and any(_stray(argument) for argument in arguments):
@@ -23,6 +23,24 @@ def mismatch_of(name: str, signature: Signature, arguments: Sequence[Form]) -> M
         if _mismatch(name, signature, rest) is None:
             return None
     return mismatch
+
+
+def _fits(signature: Signature, arguments: Sequence[Form]) -> bool:
+    """Whether the arguments are right beyond doubt. Most calls are."""
+    keys, count = signature.keys, len(arguments)
+    if not keys:
+        return signature.takes(count)
+    start = len(signature.required) + len(signature.optional)
+    if count <= start:
+        return count >= len(signature.required) and not signature.required_keys
+    if (count - start) % 2:
+        return False
+    given: set[str] = set()
+    for argument in arguments[start::2]:
+        if type(argument) is not KeywordForm or argument.name not in keys:
+            return False
+        given.add(argument.name)
+    return 2 * len(given) == count - start and given.issuperset(signature.required_keys)
 
 
 def _stray(argument: Form) -> bool:

@@ -8,11 +8,10 @@ from sexpgpu.diagnostics import rules
 from sexpgpu.diagnostics.finding import Finding
 from sexpgpu.language.marks import Local, Marks
 from sexpgpu.program.unit import Definition
-from sexpgpu.reader.forms import Form, KeywordForm, ListForm, SymbolForm
+from sexpgpu.reader.forms import Form, ListForm, SymbolForm
 
 CONTRACTS = ("prepare", "objective", "curriculum")
-_OPTIMIZERS = frozenset({"sgd", "adam", "adamw", "lion", "adafactor", "muon"})
-_OPTIMIZER_KEYS = frozenset({"lr", "mask"})
+_TAKERS = frozenset({"synthetic", "sgd", "adam", "adamw", "lion", "adafactor", "muon"})
 _TAILS = {
     "if": 2,
     "when": -1,
@@ -32,12 +31,21 @@ class Given:
     def __init__(self, marks: Marks) -> None:
         self.marks = marks
         self.forms: list[Form] = []
-        self.contracts: list[Definition] = []
+        self.named: list[Definition] = []
 
     def definition(self, definition: Definition) -> None:
-        """A definition, which may be one that the runtime looks for by its name."""
-        if definition.name in CONTRACTS:
-            self.contracts.append(definition)
+        """A definition, which may be one that the runtime looks for by its name.
+
+        So may one whose name is wrong; and text that does not read may give it to the runtime.
+        """
+        module, name = definition.module, definition.name
+        assert module is not None
+        if name in CONTRACTS or module.scope.get(name) is not definition or module.reading.may_define(name):
+            self.function(definition)
+
+    def function(self, definition: Definition) -> None:
+        """The runtime calls what is defined here."""
+        self.named.append(definition)
 
     def form(self, form: Form) -> None:
         """The value of this form goes to the runtime."""
@@ -45,21 +53,15 @@ class Given:
 
     def call(self, name: str, definition: Definition, form: ListForm) -> None:
         """A call, which may be of a constructor that takes functions for the runtime: an optimizer's, or `synthetic`."""
-        if definition.kind != "host":
-            return
-        if name == "synthetic":
-            self.forms += form.items[2:3]
-        elif name in _OPTIMIZERS:
-            for key, value in zip(form.items[1:], form.items[2:], strict=False):
-                if isinstance(key, KeywordForm) and key.name in _OPTIMIZER_KEYS:
-                    self.forms.append(value)
+        if definition.kind == "host" and name in _TAKERS:
+            self.forms += form.items[1:]
 
     def functions(self) -> set[Form]:
         """The `lambda` and `defun` forms that the given forms may evaluate to, as far as the text tells."""
         found: set[Form] = set()
         seen: set[Form] = set()
         waiting = list(self.forms)
-        for definition in self.contracts:
+        for definition in self.named:
             waiting += _defined(definition, found)
         while waiting:
             form = waiting.pop()

@@ -141,7 +141,7 @@ class _Builder:
         if top.form is not None and not isinstance(top.form, (ListForm, VectorForm, QuoteForm)):
             return
         near = nearest(top.head, TOP_LEVEL) if top.head is not None else []
-        if "load" in near:
+        if "load" in near or _names_a_file(top.form):
             module.open = True
         self._suppose(module, top, [head for head in near if head != "load"] or [head for head in TOP_LEVEL if head != "load"])
         for inner in _definitions_inside(top.form):
@@ -243,6 +243,10 @@ class _Builder:
             self.report(rules.LOAD_FAILED, at, f"{path} has more than {MOST_BYTES // 2**20} MiB", "a file of forms is smaller")
             return None
         return self.module(Source.decode(path, data), key)
+
+
+def _names_a_file(form: Form | None) -> bool:
+    return isinstance(form, ListForm) and any(isinstance(item, StringForm) and item.value.endswith(".sx") for item in form.items)
 
 
 def _definitions_inside(form: Form | None) -> list[ListForm]:

@@ -82,8 +82,8 @@ class Module:
     """One file. `scope`, `loaders` and `passes` hold by name what it and its loads define; `entries` its forms, without a loaded
     file's `defrun`, and `definitions` what they and its unreadable forms define.
 
-    An `open` module may hold any name, because it or a load of its could not be read: none is reported as missing. `uncertain` holds
-    the heads of the declarations that malformed forms of the top level may have been.
+    An `open` module may hold any name, because it or a load of its could not be read: none is reported as missing. `uncertain`
+    holds the heads of the declarations that malformed forms of the top level may have been.
     """
 
     __slots__ = ("definitions", "entries", "loaders", "loads", "open", "passes", "reading", "scope", "seen", "source", "uncertain")
