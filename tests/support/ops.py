@@ -21,7 +21,7 @@ from sexpgpu.diagnostics import rules
 from sexpgpu.diagnostics.finding import Rule
 from sexpgpu.graph.nodes import Attribute, Graph, Node, Shape
 from sexpgpu.language.dtypes import DTYPES, F32, DType
-from sexpgpu.language.fault import Fault, HostFault
+from sexpgpu.language.fault import Fault, HostFault, LimitPassed
 from sexpgpu.language.signature import bind
 from sexpgpu.language.values import NIL, Keyword, List, Nil, Value, keyword
 from sexpgpu.ops import OPS
@@ -53,6 +53,8 @@ class FakeTracer:
 
     def tick(self, count: int = 1) -> None:
         self.ticks += count
+        if self.ticks > 500_000:
+            raise LimitPassed("more than 500,000 steps")
 
 
 def tensor(*shape: int, dtype: DType = F32) -> Node:

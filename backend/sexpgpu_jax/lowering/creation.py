@@ -13,7 +13,13 @@ from sexpgpu_jax.lowering.table import jnp_dtype, lowers
 
 @lowers("constant")
 def _constant(node: Node) -> jax.Array:
-    return jnp.asarray(np.asarray(node.attrs["value"], jnp_dtype(node.dtype)).reshape(node.shape))
+    return jnp.asarray(_numbers(node).reshape(node.shape))
+
+
+def _numbers(node: Node) -> np.ndarray:
+    """The node's value in its dtype; a float beyond the dtype's range is infinite."""
+    with np.errstate(over="ignore"):
+        return np.asarray(node.attrs["value"], jnp_dtype(node.dtype))
 
 
 @lowers("zeros")
@@ -28,7 +34,7 @@ def _ones(node: Node) -> jax.Array:
 
 @lowers("full")
 def _full(node: Node) -> jax.Array:
-    return jnp.full(node.shape, node.attrs["value"], jnp_dtype(node.dtype))
+    return jnp.full(node.shape, _numbers(node), jnp_dtype(node.dtype))
 
 
 @lowers("iota")
@@ -43,4 +49,5 @@ def _eye(node: Node) -> jax.Array:
 
 @lowers("tri")
 def _tri(node: Node) -> jax.Array:
-    return jnp.tri(*node.shape, k=node.attrs["k"], dtype=jnp_dtype(node.dtype))
+    rows, columns = node.shape
+    return jnp.tri(rows, columns, k=max(-rows, min(node.attrs["k"], columns)), dtype=jnp_dtype(node.dtype))

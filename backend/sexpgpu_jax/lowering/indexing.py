@@ -42,6 +42,8 @@ def _or_beyond(indices: jax.Array, extent: int) -> jax.Array:
 @lowers("take")
 def take(node: Node, x: jax.Array, indices: jax.Array) -> jax.Array:
     axis = node.attrs["axis"]
+    if not node.size:  # JAX refuses an empty axis here, even where nothing is read
+        return jnp.zeros(node.shape, jnp_dtype(node.dtype))
     return jnp.take(x, _clamped(indices, x.shape[axis] - 1), axis, mode="clip")
 
 

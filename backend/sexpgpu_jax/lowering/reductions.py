@@ -29,7 +29,7 @@ def _exact(function: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
 
 def _mean(function: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
     def lowering(node: Node, x: jax.Array) -> jax.Array:
-        keys = {"ddof": node.attrs["ddof"]} if "ddof" in node.attrs else {}
+        keys = {"ddof": min(node.attrs["ddof"], 2**31)} if "ddof" in node.attrs else {}
         x = x.astype(wide(node.dtype))
         return function(x, axis=node.attrs["axes"], keepdims=node.attrs["keepdims"], **keys).astype(jnp_dtype(node.dtype))
 
