@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from sexpgpu.diagnostics import rules
@@ -181,22 +181,21 @@ def _floats(evaluator: Evaluator, value: Value, dtype: DType, form: Form) -> Val
 
 
 def _call_builtin(evaluator: Evaluator, function: Builtin, arguments: list[Value], forms: Sequence[Form], form: Form) -> Value:
+    host = function.host
     if function.strict:
         for argument in arguments:
             if argument is UNKNOWN:
                 return evaluator.unknown()
+            if type(argument) not in _HOST:
+                host = None
+        if host is not None and function.signature.takes(len(arguments)):
+            return _on_host(evaluator, host, arguments, forms, form)
     bound = _bound(evaluator, function, arguments, forms, form)
     if bound is None:
         return UNKNOWN
     before = evaluator.head
     evaluator.head = head_of(form)
     try:
-        if function.host is not None and all(type(value) in _HOST for value in arguments):
-            try:
-                return function.host(*arguments)
-            except HostFault as fault:
-                at = forms[fault.argument] if fault.argument < len(forms) else head_of(form)
-                return evaluator.report(rules.TYPE_KIND, at, fault.message, fault.help)
         return function.rule(Call(function.name, bound, forms, form, evaluator))
     except Fault as fault:
         return evaluator.report_fault(fault)
@@ -206,4 +205,16 @@ def _call_builtin(evaluator: Evaluator, function: Builtin, arguments: list[Value
         evaluator.head = before
 
 
-_HOST = (int, float, bool)
+_HOST = frozenset({int, float, bool})
+
+
+def _on_host(
+    evaluator: Evaluator, compute: Callable[..., Value], arguments: list[Value], forms: Sequence[Form], form: Form
+) -> Value:
+    try:
+        return compute(*arguments)
+    except HostFault as fault:
+        at = forms[fault.argument] if fault.argument < len(forms) else head_of(form)
+        return evaluator.report(rules.TYPE_KIND, at, fault.message, fault.help)
+    except Fault as fault:
+        return evaluator.report_fault(fault)

@@ -98,13 +98,15 @@ class Evaluator:
             self.trace, self.frame, self.depth, self.calls = before
 
     def silently(self, work: Callable[[], Value]) -> Value:
-        """Do `work` without a trace of what it reports or records."""
+        """Do `work` without a trace of what it reports or records; but when it takes the last step there is, that is said."""
         before = self.findings, self._seen, self.recording
         self.findings, self._seen, self.recording = [], set(), None
         try:
             return work()
         finally:
+            limits = [finding for finding in self.findings if finding.rule is rules.LIMIT_PASSED] if self.exhausted else []
             self.findings, self._seen, self.recording = before
+            self.findings += limits
 
     def in_def(self, work: Callable[[], Value]) -> Value:
         """Do `work` under the rules of a `def`, its nodes going to the graph being traced: no frame of a function, `:float` is `:f32`."""
@@ -178,7 +180,10 @@ class Evaluator:
         if self.trace.role == "host":
             assert self.head is not None
             raise Fault(
-                rules.OUT_OF_PLACE, self.head, f"`{callee}` draws, and outside every graph there is nothing to draw for", "draw in a contract function"
+                rules.OUT_OF_PLACE,
+                self.head,
+                f"`{callee}` draws, and outside every graph there is nothing to draw for",
+                "draw in a contract function",
             )
         return self.frame.link(callee)
 
@@ -256,9 +261,9 @@ class Evaluator:
         name = form.name
         scope: Environment | None = environment
         while scope is not None:
-            value = scope.variables.get(name)
-            if value is not None:
-                return value
+            variables = scope.variables
+            if name in variables:
+                return variables[name]
             scope = scope.parent
         return self.resolve(form, environment.module)
 

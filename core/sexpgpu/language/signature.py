@@ -17,10 +17,11 @@ _TOKEN = re.compile(r"\(\s*([^\s()]+)\s+((?:[^()]|\([^()]*\))*?)\s*\)|([^\s()]+)
 class Signature:
     """Required, optional, keyword and rest parameters, in that order, by name. Defaults are shown as they are written.
 
-    `required_keys` are the keyword parameters without which a call is wrong.
+    `required_keys` are the keyword parameters without which a call is wrong. A `plain` one has required parameters alone; `places`
+    are their positions.
     """
 
-    __slots__ = ("keys", "optional", "required", "required_keys", "rest")
+    __slots__ = ("keys", "optional", "places", "plain", "required", "required_keys", "rest")
 
     def __init__(
         self,
@@ -35,6 +36,8 @@ class Signature:
         self.keys = dict(keys)
         self.rest = rest
         self.required_keys = tuple(required_keys)
+        self.plain = not optional and not keys and rest is None
+        self.places = {name: index for index, name in enumerate(self.required)}
 
     def takes(self, count: int) -> bool:
         """Whether `count` positional arguments alone make a right call."""
@@ -111,6 +114,10 @@ def bind(name: str, signature: Signature, arguments: Sequence[T], keyword_of: Ca
     `keyword_of` gives the name of an argument that is a keyword, None of any other. Raises Mismatch.
     """
     bound: Bound[T] = Bound()
+    if signature.plain and len(arguments) == len(signature.required):
+        bound.values = dict(zip(signature.required, arguments, strict=True))
+        bound.at = signature.places
+        return bound
     positional = [*signature.required, *(parameter for parameter, _ in signature.optional)]
     for index, (parameter, argument) in enumerate(zip(positional, arguments, strict=False)):
         bound.values[parameter] = argument

@@ -9,7 +9,6 @@ from sexpgpu.language.dtypes import BF16
 from sexpgpu.language.evaluator import Evaluator
 from sexpgpu.language.nearest import nearest
 from sexpgpu.language.values import Keyword, List, Nil, Value
-from sexpgpu.ops.operands import item_forms
 from sexpgpu.plan.memory import GIB, gib, plan_memory
 from sexpgpu.program.builder import Builder
 from sexpgpu.program.checks import check_all, models_in
@@ -109,7 +108,7 @@ def _loader(builder: Builder, read: Read) -> Loader | None:
     if not isinstance(name, str):
         return None
     loader = builder.program.loaders.get(name)
-    if loader is None and not _defined(builder, name) and not builder.unit.may_hold("defloader"):
+    if loader is None and builder.runs and not _defined(builder, name) and not builder.unit.may_hold("defloader"):
         near = nearest(name, builder.program.loaders)
         help = f"write {near[0]}" if near else "there is " + (", ".join(builder.program.loaders) or "no loader")
         builder.evaluator.report(rules.LOADER_UNDECLARED, read.written["loader"], f"there is no loader `{name}`", help)
@@ -174,7 +173,8 @@ def _check_diagnostics(builder: Builder, read: Read) -> None:
     if "diagnostics" not in read.written or not isinstance(selected, List):
         return
     known, open_names = _names(builder, "diagnostic", None)
-    for name, at in zip(selected.items, item_forms(selected, read.written["diagnostics"]), strict=True):
+    at = read.written["diagnostics"]
+    for name in selected.items:
         if isinstance(name, str) and name not in known and not open_names:
             near = nearest(name, known)
             help = f'write "{near[0]}"' if near else "there is " + (" ".join(f'"{n}"' for n in sorted(known)) or "no diagnostic")
@@ -194,8 +194,6 @@ def _check_best(builder: Builder, read: Read) -> None:
         known |= {f"{pass_.name}/{metric}" for metric in names}
     if name not in known:
         at = read.written["keep-best"]
-        if isinstance(best, List):
-            at = item_forms(best, at)[0]
         near = nearest(name, known)
         help = f'write "{near[0]}"' if near else "there is " + (" ".join(f'"{n}"' for n in sorted(known)) or "no pass that reports")
         builder.evaluator.report(rules.DECLARATION_KEY, at, f'no pass reports "{name}"', help)

@@ -7,7 +7,7 @@ from sexpgpu.diagnostics.finding import Related
 from sexpgpu.graph.nodes import Node, typed
 from sexpgpu.language.dtypes import I64
 from sexpgpu.language.frames import Trace
-from sexpgpu.language.values import NIL, Value
+from sexpgpu.language.values import NIL, Nil, Value
 from sexpgpu.program.builder import Builder, Typed
 from sexpgpu.program.declarations import DECLARATIONS
 from sexpgpu.program.keys import Read, read_declaration
@@ -56,9 +56,9 @@ def build_generator(builder: Builder) -> Generated:
     generator = builder.program.generator = Generator(trips if isinstance(trips, int) else None, None, None, None)
     state, made = _init(builder, read, generator)
     agrees = _step(builder, read, generator, state, open=made.open)
-    if "finish" in read.values:
+    if not isinstance(read.values.get("finish", NIL), Nil):
         made = _finish(builder, read, generator, state, open=made.open or not agrees)
-    elif "finish" in read.keys or read.confused:
+    elif ("finish" in read.keys and "finish" not in read.values) or read.confused:
         made = Returned([], open=True)
     generated = _joined(made)
     _check_names(builder, generated)

@@ -48,9 +48,9 @@ class Globals:
         return UNKNOWN if definition.unknown else self.value(definition, None)
 
     def value(self, definition: Definition, reader: Form | None) -> Value:
-        """The value of a definition; `reader` is the symbol that reads it."""
+        """The value of a definition; `reader` is the symbol that reads it (None: nothing does, so that tensors are not built)."""
         if definition in self._tensors:
-            return self._in_graph(definition, reader)
+            return UNKNOWN if reader is None else self._in_graph(definition, reader)
         known = self._values.get(definition)
         if known is None:
             if definition.kind == "def":
@@ -97,7 +97,7 @@ class Globals:
         self._evaluating.discard(definition)
         if trace.graph.nodes:
             self._tensors.add(definition)
-            return self._in_graph(definition, reader)
+            return UNKNOWN if reader is None else self._in_graph(definition, reader)
         self._values[definition] = value
         return evaluator.unknown() if isinstance(value, Unknown) else value
 

@@ -29,18 +29,17 @@ from sexpgpu.language.values import (
     keyword,
     kind_of,
 )
-from sexpgpu.ops.operands import item_forms
 from sexpgpu.program.declarations import Declaration, Key
 from sexpgpu.reader.forms import Form, KeywordForm, ListForm, SymbolForm
 
 
 class Unfit(Exception):
-    """A value that a key does not take: what it wanted, and the form that shows it (None: the value's)."""
+    """A value that a key does not take: what it wanted, and what it was given where that is a part of the value."""
 
-    def __init__(self, wanted: str, at: Form | None = None) -> None:
+    def __init__(self, wanted: str, given: Value | None = None) -> None:
         super().__init__(wanted)
         self.wanted = wanted
-        self.at = at
+        self.given = given
 
 
 Check = Callable[[Value, Form], Value]
@@ -133,9 +132,9 @@ def _names(value: Value, at: Form) -> Value:
         return List((), vector=True)
     if not isinstance(value, List):
         raise Unfit('a vector of strings, such as ["norm"]')
-    for item, form in zip(value.items, item_forms(value, at), strict=True):
+    for item in value.items:
         if not isinstance(item, (str, Unknown)):
-            raise Unfit("strings, the names of diagnostics", form)
+            raise Unfit("strings, the names of diagnostics", item)
     return value
 
 
@@ -158,16 +157,15 @@ def _mesh(value: Value, at: Form) -> Value:
     if not isinstance(value, List) or len(value.items) % 2:
         raise Unfit(wanted)
     rest = 0
-    forms = item_forms(value, at)
     for index in range(0, len(value.items), 2):
         key, extent = value.items[index], value.items[index + 1]
         if not isinstance(key, Keyword) or key.name not in ("data", "fsdp", "exact"):
-            raise Unfit("the axes :data and :fsdp, or :exact", forms[index])
+            raise Unfit("the axes :data and :fsdp, or :exact", key)
         if key.name == "exact":
             if not isinstance(extent, bool):
-                raise Unfit("true or false", forms[index + 1])
+                raise Unfit("true or false as :exact", extent)
         elif type(extent) is not int or (extent < 1 and extent != -1):
-            raise Unfit("a number of devices, or -1 for what is left", forms[index + 1])
+            raise Unfit(f"a number of devices, or -1 for what is left, as :{key.name}", extent)
         rest += extent == -1
     if rest > 1:
         raise Unfit("-1 for one axis only")
@@ -189,19 +187,18 @@ def _fields(value: Value, at: Form) -> Value:
     wanted = "a plist of specs, such as (list :row (spec [8] :i32))"
     if not isinstance(value, List) or not value.items or len(value.items) % 2:
         raise Unfit(wanted)
-    forms = item_forms(value, at)
     seen: set[Value] = set()
     for index in range(0, len(value.items), 2):
         key, spec = value.items[index], value.items[index + 1]
         if isinstance(key, Unknown) or isinstance(spec, Unknown):
             continue
         if not isinstance(key, Keyword):
-            raise Unfit("a keyword as the name of each field", forms[index])
+            raise Unfit("a keyword as the name of each field", key)
         if key in seen:
-            raise Unfit("each field once", forms[index])
+            raise Unfit(f"the field {key!r} once")
         seen.add(key)
         if not isinstance(spec, Made) or spec.group != "spec":
-            raise Unfit("a spec for each field, such as (spec [8] :i32)", forms[index + 1])
+            raise Unfit(f"a spec for the field {key!r}, such as (spec [8] :i32)", spec)
     return value
 
 
@@ -216,9 +213,9 @@ def _source(value: Value, at: Form) -> Value:
 def _stages(value: Value, at: Form) -> Value:
     if not isinstance(value, List) or not value.items:
         raise Unfit("a list of sources, one for each stage")
-    for item, form in zip(value.items, item_forms(value, at), strict=True):
+    for item in value.items:
         if not isinstance(item, Unknown) and not (isinstance(item, Made) and item.group == "source"):
-            raise Unfit("a source for each stage", form)
+            raise Unfit("a source for each stage", item)
     return value
 
 
@@ -352,12 +349,12 @@ def _read_value(evaluator: Evaluator, key: Key, form: Form, environment: Environ
         read.values[key.name] = KINDS[key.kind](value, form)
     except Unfit as unfit:
         read.known = False
-        at = unfit.at or form
-        what = value if is_number(value) and at is form else kind_of(value)
-        message = f":{key.name} wants {unfit.wanted}" + (f", and this is {what}" if at is form else "")
-        if isinstance(value, Node):
+        given = value if unfit.given is None else unfit.given
+        what = given if is_number(given) else kind_of(given)
+        message = f":{key.name} wants {unfit.wanted}, and " + ("this is" if unfit.given is None else "there is") + f" {what}"
+        if isinstance(given, Node):
             message += ", which is not known before the run"
-        evaluator.report(rule, at, message)
+        evaluator.report(rule, form, message)
 
 
 def plist_entry(value: Value, key: str) -> Value | None:

@@ -13,7 +13,7 @@ from sexpgpu.program.builder import Builder, Typed
 from sexpgpu.program.generator import Generated, batch_types, runs_generator, unknown_generator
 from sexpgpu.program.model import Loader, Pass
 from sexpgpu.program.results import Entry, Returned, last_expression, output, returned_tensors
-from sexpgpu.reader.forms import Form
+from sexpgpu.reader.forms import Form, TopForm
 
 
 class Stage:
@@ -35,10 +35,8 @@ def contract(builder: Builder, name: str) -> tuple[Value | None, Form]:
 
 
 def _anchor(builder: Builder) -> Form:
-    """A form to hang inputs on where the file names none."""
-    for entry in builder.unit.entries:
-        return entry.form
-    raise AssertionError("a unit without forms has nothing to trace")
+    """A form to hang inputs on where the file names none: its beginning."""
+    return Form(TopForm(builder.unit.main.source, 0, ""), 0, 0)
 
 
 # Prepare and objective

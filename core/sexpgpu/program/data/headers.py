@@ -6,7 +6,6 @@ import ast
 import io
 import json
 import struct
-import zipfile
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -63,6 +62,8 @@ _NUMPY = {"b1": "bool", "f2": "f16", "f4": "f32", "f8": "f64", "V2": "bf16"} | {
 
 def npz_headers(files: Files, path: str) -> dict[str, ArrayHeader]:
     """The header of every array of an archive, by name. Raises Unreadable, OSError."""
+    import zipfile
+
     try:
         with zipfile.ZipFile(_Opened(files, path)) as archive:  # pyright: ignore[reportArgumentType]
             headers: dict[str, ArrayHeader] = {}
@@ -71,7 +72,16 @@ def npz_headers(files: Files, path: str) -> dict[str, ArrayHeader]:
                     with archive.open(entry) as file:
                         headers[entry.removesuffix(".npy")] = _npy_header(file.read(10), file.read)
             return headers
-    except (zipfile.BadZipFile, ValueError, SyntaxError, EOFError, struct.error, KeyError, RuntimeError, NotImplementedError) as error:
+    except (
+        zipfile.BadZipFile,
+        ValueError,
+        SyntaxError,
+        EOFError,
+        struct.error,
+        KeyError,
+        RuntimeError,
+        NotImplementedError,
+    ) as error:
         raise Unreadable(f"it is no NumPy archive ({error})") from None
 
 

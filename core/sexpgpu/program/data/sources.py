@@ -34,7 +34,9 @@ def check_source(builder: Builder, loader: Loader, source: Made) -> None:
     except OSError as error:
         problem = f"it cannot be read: {(error.strerror or str(error)).lower()}"
     if problem:
-        builder.evaluator.report(rules.DATA_CONTENT, at, f"{file} does not hold what the loader `{loader.name}` asks for: {problem}")
+        builder.evaluator.report(
+            rules.DATA_CONTENT, at, f"{file} does not hold what the loader `{loader.name}` asks for: {problem}"
+        )
 
 
 def _arguments(builder: Builder, source: Made) -> bool:
@@ -127,7 +129,9 @@ def _token_field(loader: Loader, source: Made) -> tuple[str, DType] | str:
     fields = loader.fields or {}
     field = fields.get(name.name)
     if field is None or len(fields) > 1:
-        return f"a token file gives the field :{name.name} and no other, and the loader declares {' '.join(f':{f}' for f in fields)}"
+        return (
+            f"a token file gives the field :{name.name} and no other, and the loader declares {' '.join(f':{f}' for f in fields)}"
+        )
     held = DTYPES[dtype.name]
     if len(field.shape) != 1 or not field.dtype.is_integer or field.dtype.most < held.most or field.dtype.least > held.least:
         return f"tokens of {held!r} need a field of one axis and an integer dtype that holds them, and :{name.name} is " + typed(
