@@ -1,9 +1,10 @@
-"""Print the table of measurements; exit 1 where a budget is passed."""
+"""Print the table of measurements; exit 1 where a budget is not kept."""
 
 from __future__ import annotations
 
 import sys
 import tempfile
+from itertools import chain
 from pathlib import Path
 
 from bench import analysing, cold
@@ -11,13 +12,12 @@ from bench import analysing, cold
 
 def main() -> int:
     kept = True
-    print(f"{'what':<46}{'ms':>9}   budget")
+    print(f"{'what':<46}{'ms':>9}{'processor':>11}   budget")
     with tempfile.TemporaryDirectory() as folder:
-        for measured in (cold.rows(Path(folder)), analysing.rows()):
-            for what, milliseconds, budget, within in measured:
-                verdict = {None: "", True: "kept", False: "PASSED"}[within]
-                print(f"{what:<46}{milliseconds:>9.1f}   {budget:<24}{verdict}", flush=True)
-                kept = kept and within is not False
+        for row in chain(cold.rows(Path(folder)), analysing.rows()):
+            verdict = row.budget and (row.budget + ("" if row.kept else ": not kept"))
+            print(f"{row.what:<46}{row.wall:>9.1f}{row.processor:>11.1f}   {verdict}".rstrip(), flush=True)
+            kept = kept and row.kept
     return 0 if kept else 1
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from bench import Row, Times
 from bench.programs import python_file, run_file
 
 ROOT = Path(__file__).parents[2]
+OTHERS = ("basedpyright", "mypy", "pyrefly")
 ROUNDS = 11
 
 
@@ -23,43 +24,42 @@ def other_checkers() -> Path:
     if not done.exists():
         print("installing other checkers into build/bench-venv …", file=sys.stderr)
         subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
-        pip = [str(folder / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-        subprocess.run([*pip, "basedpyright", "mypy", "pyrefly"], check=True)
+        subprocess.run(
+            [str(folder / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install", "-qq", *OTHERS], check=True
+        )
         done.touch()
     return folder / "bin"
 
 
-def rows(folder: Path) -> Iterator[tuple[str, float, str, bool | None]]:
-    """Rows of the table: what, milliseconds, budget, whether it is kept."""
+def rows(folder: Path) -> Iterator[Row]:
+    """Time the commands on files in `folder`."""
     ours, theirs = folder / "run.sx", folder / "layers.py"
     ours.write_text(run_file(), "utf-8")
     theirs.write_text(python_file(), "utf-8")
     others = other_checkers()
     commands = {
         "python -c pass": [sys.executable, "-c", "pass"],
-        "sexpgpu check": [str(Path(sys.executable).with_name("sexpgpu")), "check", str(ours)],
-        "pyrefly": [str(others / "pyrefly"), "check", str(theirs)],
-        "mypy": [str(others / "mypy"), str(theirs)],
-        "basedpyright": [str(others / "basedpyright"), "--level", "error", str(theirs)],
+        "sexpgpu check, 300 lines, cold": [str(Path(sys.executable).with_name("sexpgpu")), "check", str(ours)],
+        "pyrefly, 300 lines, cold": [str(others / "pyrefly"), "check", str(theirs)],
+        "mypy, 300 lines, cold": [str(others / "mypy"), str(theirs)],
+        "basedpyright, 300 lines, cold": [str(others / "basedpyright"), "--level", "error", str(theirs)],
     }
-    times: dict[str, list[float]] = {name: [] for name in commands}
+    times = {name: Times() for name in commands}
     for turn in range(ROUNDS + 1):
         for name, command in commands.items():
-            begun = time.perf_counter()
-            done = subprocess.run(
-                command, check=False, cwd=folder, capture_output=True, text=True, env={**os.environ, "NO_COLOR": "1"}
-            )
+            wall, processor = run(command, folder)
             if turn:  # the first turn fills caches
-                times[name].append(1000 * (time.perf_counter() - begun))
-            if done.returncode:
-                raise SystemExit(f"{name}: exit {done.returncode}\n{done.stdout}{done.stderr}")
-    medians = {name: statistics.median(found) for name, found in times.items()}
-    for name, median in medians.items():
-        ours_row = name == "sexpgpu check"
-        budget = f"≤ pyrefly's {medians['pyrefly']:.0f} ms" if ours_row else ""
-        yield (
-            f"{name}, 300 lines, cold" if name[-4:] != "pass" else name,
-            median,
-            budget,
-            median <= medians["pyrefly"] if ours_row else None,
-        )
+                times[name].add(wall, processor)
+    pyrefly = times["pyrefly, 300 lines, cold"].row("").wall
+    for name, found in times.items():
+        yield found.row(name, pyrefly if name.startswith("sexpgpu") else None)
+
+
+def run(command: list[str], folder: Path) -> tuple[float, float]:
+    """Seconds on the clock and of the processor that a command takes. It must succeed."""
+    before, begun = os.times(), time.perf_counter()
+    done = subprocess.run(command, check=False, cwd=folder, capture_output=True, text=True, env={**os.environ, "NO_COLOR": "1"})
+    wall, after = time.perf_counter() - begun, os.times()
+    if done.returncode:
+        raise SystemExit(f"{command[0]}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+    return wall, after.children_user + after.children_system - before.children_user - before.children_system
