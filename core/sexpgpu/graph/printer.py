@@ -1,11 +1,11 @@
 """Graphs in a readable form: one node a line, in the order in which they are computed.
 
-    objective
-      %0 = input inputs/tokens : i32[4 8]
-      %1 = parameter model/tokens/table : f32[16 32]
-      %2 = take %1 %0 axis=0 : f32[4 8 32]
-      metric "loss" = %2
-      result = %2
+objective
+  %0 = input inputs/tokens : i32[4 8]
+  %1 = parameter model/tokens/table : f32[16 32]
+  %2 = take %1 %0 axis=0 : f32[4 8 32]
+  metric "loss" = %2
+  result = %2
 """
 
 from __future__ import annotations

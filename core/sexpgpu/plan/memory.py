@@ -59,7 +59,9 @@ def plan_memory(program: Program) -> Plan | None:
     inputs = _results(program.prepare)
     generated = _generated(program.generator)
     phases.append(Phase("prepare", forward_peak(program.prepare), stays + batch + generated))
-    phases.append(Phase("training", training_peak(program.objective, frozenset(trained)) + gradients, stays + batch + generated + inputs))
+    phases.append(
+        Phase("training", training_peak(program.objective, frozenset(trained)) + gradients, stays + batch + generated + inputs)
+    )
     phases.append(Phase("update", gradients, stays + gradients))
     for pass_ in program.passes.values():
         phases += _pass_phases(pass_, stays)
@@ -114,7 +116,9 @@ def _pass_phases(pass_: Pass, stays: int) -> list[Phase]:
     beside = stays + (_batch(pass_.loader) if pass_.loader is not None else 0)
     phases = [Phase(f"{pass_.name}/{phase.name}", phase.own, beside) for phase in _generator_phases(pass_.generator, beside)]
     if pass_.objective is not None:
-        phases.append(Phase(pass_.name, forward_peak(pass_.objective), beside + _results(pass_.prepare) + _generated(pass_.generator)))
+        phases.append(
+            Phase(pass_.name, forward_peak(pass_.objective), beside + _results(pass_.prepare) + _generated(pass_.generator))
+        )
     return phases
 
 

@@ -57,9 +57,11 @@ def _fields(value: Value | None, read: Read) -> dict[str, Field] | None:
     forms = item_forms(value, read.written["fields"])
     for index in range(0, len(value.items), 2):
         key, spec = value.items[index], value.items[index + 1]
-        assert isinstance(key, Keyword) and isinstance(spec, Made)
+        assert isinstance(key, Keyword)
+        assert isinstance(spec, Made)
         shape, dtype = spec.arguments["shape"], spec.arguments["dtype"]
-        assert isinstance(shape, List) and isinstance(dtype, DType)
+        assert isinstance(shape, List)
+        assert isinstance(dtype, DType)
         fields[key.name] = Field(tuple(n for n in shape.items if isinstance(n, int)), dtype, forms[index])
     return fields
 

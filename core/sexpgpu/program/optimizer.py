@@ -22,7 +22,7 @@ from sexpgpu.program.builder import Builder
 from sexpgpu.program.declarations import DECLARATIONS
 from sexpgpu.program.keys import Read, pairs, plist_entry, read_declaration
 from sexpgpu.program.model import Optimizer, Parameter
-from sexpgpu.program.results import accepts, last_expression, output, returned_tensors
+from sexpgpu.program.results import accepts, last_expression, output, returned_tensors, spent
 from sexpgpu.reader.forms import Form, ListForm
 
 
@@ -111,7 +111,7 @@ def _schedule(builder: Builder, optimizer: Optimizer, function: Function, at: Fo
 
 def _rate(builder: Builder, trace: Trace, function: Value, value: Value, at: Form) -> None:
     last = last_expression(builder.evaluator, trace, function, at)
-    if isinstance(value, Unknown):
+    if isinstance(value, Unknown) or spent(value):
         return
     if isinstance(value, (int, float)) and is_number(value):
         number = float(value)

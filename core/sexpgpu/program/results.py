@@ -32,7 +32,7 @@ def last_expression(evaluator: Evaluator, trace: Trace, function: Value, at: For
 
 
 class Entry(NamedTuple):
-    """One entry of a returned plist: where its name and its value are written (the last expression, where no `list` writes them)."""
+    """One entry of a returned plist: where its name and value are written (the last expression, where no `list` writes them)."""
 
     name: str
     value: Value
@@ -73,7 +73,7 @@ def returned_tensors(
     expression. `empty` allows one without entries.
     """
     last = last_expression(evaluator, trace, function, at)
-    if isinstance(value, Unknown):
+    if isinstance(value, Unknown) or spent(value):
         return Returned([], open=True)
     help = "return (list :name tensor …)"
     if isinstance(value, Nil) or (isinstance(value, List) and not value.items):
@@ -93,12 +93,12 @@ def returned_tensors(
     if len(value.items) % 2 or not all(isinstance(name, allowed) for name in names):
         evaluator.report(rule, last, f"{who} returns a plist of tensors, with a keyword before each", help)
         return Returned([], open=True)
-    returned = Returned(_entries(evaluator, trace, value, last, rule, who))
+    returned = Returned(_entries(evaluator, value, last, rule, who))
     returned.whole = value if isinstance(value, Plist) else None
     return returned
 
 
-def _entries(evaluator: Evaluator, trace: Trace, value: List, last: Form, rule: Rule, who: str) -> list[Entry]:
+def _entries(evaluator: Evaluator, value: List, last: Form, rule: Rule, who: str) -> list[Entry]:
     written = value.made_by is last and isinstance(last, ListForm)
     maker = value.made_by if isinstance(value.made_by, ListForm) and not value.made_by.top.source.builtin else None
     entries: list[Entry] = []
@@ -108,6 +108,8 @@ def _entries(evaluator: Evaluator, trace: Trace, value: List, last: Form, rule: 
         text = name if isinstance(name, str) else name.name
         at = last.items[index + 2] if written and isinstance(last, ListForm) else last
         name_at = maker.items[index + 1] if maker is not None else last
+        if spent(item):
+            item = evaluator.unknown()
         if not isinstance(item, (Node, Unknown)):
             what = f"the number {item}" if isinstance(item, (int, float)) and not isinstance(item, bool) else kind_of(item)
             help = (
@@ -117,6 +119,14 @@ def _entries(evaluator: Evaluator, trace: Trace, value: List, last: Form, rule: 
             item = evaluator.unknown()
         entries.append(Entry(text, item, at, name_at, written))
     return entries
+
+
+def spent(value: Value) -> bool:
+    """Whether a value is an absent entry that was reported before; if it was not, it counts as reported from here on."""
+    if not isinstance(value, Absent):
+        return False
+    used, value.used = value.used, True
+    return used
 
 
 def output(trace: Trace, name: str, node: Node) -> None:

@@ -12,12 +12,12 @@ from sexpgpu.ops.operands import absent_fault
 from sexpgpu.program.builder import Builder, Typed
 from sexpgpu.program.generator import Generated, batch_types, runs_generator, unknown_generator
 from sexpgpu.program.model import Loader, Pass
-from sexpgpu.program.results import Entry, Returned, last_expression, output, returned_tensors
+from sexpgpu.program.results import Entry, Returned, last_expression, output, returned_tensors, spent
 from sexpgpu.reader.forms import Form, TopForm
 
 
 class Stage:
-    """A batch on its way: to `prepare`, and from there to `objective`. `reads` are the plists whose reads count for the generated."""
+    """A batch on its way through `prepare` and `objective`. `reads` are the plists whose reads count for generated names."""
 
     def __init__(self) -> None:
         self.reads: list[Plist] = []
@@ -25,7 +25,7 @@ class Stage:
 
 
 def contract(builder: Builder, name: str) -> tuple[Value | None, Form]:
-    """A contract function of the file with the form that defines it; None where there is none, unknown where it may be unreadable."""
+    """A contract function of the file, with the form that defines it: None without one, unknown where it may be unreadable."""
     definition = builder.unit.main.scope.get(name)
     value = builder.names.named(name)
     if value is None and builder.unit.may_hold("defun"):
@@ -96,7 +96,7 @@ def _prepare(
     batch.withheld = withheld
     batch.owner = owner.name if owner else ""
     if function is None:
-        returned = _handed_on(trace, batch, at)
+        returned = _handed_on(batch, at)
     else:
         stage.reads.append(batch)
         value = builder.call(trace, function, [batch, builder.ctx(trace, at)], at, who)
@@ -111,7 +111,7 @@ def _prepare(
     return returned, trace
 
 
-def _handed_on(trace: Trace, batch: Plist, at: Form) -> Returned:
+def _handed_on(batch: Plist, at: Form) -> Returned:
     entries: list[Entry] = []
     for index in range(0, len(batch.items), 2):
         name = batch.items[index]
@@ -147,7 +147,7 @@ def _objective(
 
 
 def _check_loss(builder: Builder, trace: Trace, function: Value, value: Value, at: Form) -> None:
-    if isinstance(value, Unknown) or (isinstance(value, Node) and value.shape == () and value.dtype.is_float):
+    if isinstance(value, Unknown) or (isinstance(value, Node) and value.shape == () and value.dtype.is_float) or spent(value):
         return
     help = "reduce it: (mean …)" if isinstance(value, Node) and value.shape else "return the loss, a scalar of a float dtype"
     last = last_expression(builder.evaluator, trace, function, at)
@@ -270,7 +270,7 @@ def _curriculum(builder: Builder, pass_: Pass, function: Value, at: Form, observ
     last = last_expression(builder.evaluator, trace, function, at)
     if isinstance(value, Unknown):
         return
-    if isinstance(value, Absent) and _absent_observation(builder, value, last):
+    if isinstance(value, Absent) and (_absent_observation(builder, value, last) or spent(value)):
         return
     if type(value) is int:
         value = builder.evaluator.traced(trace, lambda: builder.evaluator.emit("constant", (), (), I64, {"value": value}, last))
@@ -294,7 +294,7 @@ def _absent_observation(builder: Builder, value: Absent, last: Form) -> bool:
 
 
 def _check_stages(builder: Builder, value: Node) -> None:
-    """A constant that `curriculum` returns, itself or on a branch of `where`, is a stage of the training loader (E-CONTRACT-017)."""
+    """A constant that `curriculum` returns, itself or on a branch of `where`, is a stage of the loader (E-CONTRACT-017)."""
     loader: Loader | None = builder.program.training
     if loader is None or loader.sources is None:
         return
