@@ -264,6 +264,8 @@ def conv_op(call: Call) -> Value:
     if channels != x.shape[-1]:
         message = f"`{call.name}`: x has {x.shape[-1]} channels, and w, {bracketed(w.shape)}, takes {channels}"
         raise call.fault(rules.SHAPE_OPERATOR, "w", message, "the last but one axis of w is the channels of x")
+    if 0 in window:
+        raise call.fault(rules.SHAPE_OPERATOR, "w", f"`{call.name}` needs a window, and w, {bracketed(w.shape)}, has none")
     stride = _each_axis(call, "stride", len(space), (1,) * len(space))
     padding = _padding(call, space, window, stride, "same")
     shape = (x.shape[0], *_windows(space, window, stride, padding), w.shape[-1])
