@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sexpgpu.diagnostics import rules
 from sexpgpu.language.builtins import builtin
+from sexpgpu.language.control import pretrained_file
 from sexpgpu.language.evaluator import Evaluator
 from sexpgpu.language.frames import Environment, Trace
 from sexpgpu.language.parameters import parse_parameters
@@ -81,7 +82,10 @@ class Globals:
 
     def _model_keys(self, form: ListForm, environment: Environment) -> tuple[dict[str, Value], tuple[Form, ...]]:
         written, body = key_parts(form, 3)
-        return read_keys(self.evaluator, DECLARATIONS["defmodel"], form, written, environment).values, body
+        read = read_keys(self.evaluator, DECLARATIONS["defmodel"], form, written, environment)
+        file = read.values.get("pretrained")
+        made = pretrained_file(file, read.written["pretrained"]) if file is not None and "pretrained" in read.written else None
+        return read.values | ({"pretrained": made} if made is not None else {}), body
 
     def _def(self, definition: Definition, reader: Form | None) -> Value:
         """Evaluate a `def` on the host; if it builds tensors, it belongs to the graph that reads it instead."""

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from sexpgpu.diagnostics import rules
 from sexpgpu.diagnostics.finding import Edit, Fix, Related, Rule
 from sexpgpu.graph.nodes import Node
-from sexpgpu.language.control import pretrained_file
 from sexpgpu.language.evaluator import Evaluator
 from sexpgpu.language.frames import Environment, Trace
 from sexpgpu.language.lists import entry
@@ -42,7 +41,7 @@ class Unfit(Exception):
         self.given = given
 
 
-Check = Callable[[Value, Form], Value]
+Check = Callable[[Value], Value]
 KINDS: dict[str, Check] = {}
 
 
@@ -56,7 +55,7 @@ def _kind(*names: str) -> Callable[[Check], Check]:
 
 
 def _integer(least: int, wanted: str) -> Check:
-    def check(value: Value, at: Form) -> Value:
+    def check(value: Value) -> Value:
         if type(value) is int and value >= least:
             return value
         raise Unfit(wanted)
@@ -70,28 +69,28 @@ KINDS["count"] = _integer(0, "an integer of 0 or more")
 
 
 @_kind("integer")
-def _any_integer(value: Value, at: Form) -> Value:
+def _any_integer(value: Value) -> Value:
     if type(value) is int and -(1 << 63) <= value < 1 << 63:
         return value
     raise Unfit("an integer of 64 bits")
 
 
 @_kind("boolean")
-def _boolean(value: Value, at: Form) -> Value:
+def _boolean(value: Value) -> Value:
     if isinstance(value, bool):
         return value
     raise Unfit("true or false")
 
 
 @_kind("positive-number")
-def _positive_number(value: Value, at: Form) -> Value:
+def _positive_number(value: Value) -> Value:
     if isinstance(value, Nil) or (isinstance(value, (int, float)) and is_number(value) and 0 < value < float("inf")):
         return value
     raise Unfit("a number above 0")
 
 
 @_kind("decay")
-def _decay(value: Value, at: Form) -> Value:
+def _decay(value: Value) -> Value:
     if isinstance(value, Nil) or (isinstance(value, float) and 0 < value < 1):
         return value
     raise Unfit("a number between 0 and 1, such as 0.999")
@@ -100,7 +99,7 @@ def _decay(value: Value, at: Form) -> Value:
 def _choice(*names: str) -> Check:
     listed = " or ".join(f":{name}" for name in names)
 
-    def check(value: Value, at: Form) -> Value:
+    def check(value: Value) -> Value:
         if isinstance(value, Keyword) and value.name in names:
             return value
         raise Unfit(listed)
@@ -113,21 +112,21 @@ KINDS["on-nan"] = _choice("stop", "skip", "ignore")
 
 
 @_kind("stack")
-def _stack(value: Value, at: Form) -> Value:
+def _stack(value: Value) -> Value:
     if value is keyword("auto") or (type(value) is int and value >= 1):
         return value
     raise Unfit("an integer of 1 or more, or :auto")
 
 
 @_kind("function")
-def _function(value: Value, at: Form) -> Value:
+def _function(value: Value) -> Value:
     if isinstance(value, (Function, Nil)):
         return value
     raise Unfit("a function")
 
 
 @_kind("names")
-def _names(value: Value, at: Form) -> Value:
+def _names(value: Value) -> Value:
     if isinstance(value, Nil):
         return List((), vector=True)
     if not isinstance(value, List):
@@ -139,7 +138,7 @@ def _names(value: Value, at: Form) -> Value:
 
 
 @_kind("best")
-def _best(value: Value, at: Form) -> Value:
+def _best(value: Value) -> Value:
     if isinstance(value, (Nil, str)):
         return value
     if isinstance(value, List) and len(value.items) == 2 and isinstance(value.items[0], str):
@@ -150,7 +149,7 @@ def _best(value: Value, at: Form) -> Value:
 
 
 @_kind("mesh")
-def _mesh(value: Value, at: Form) -> Value:
+def _mesh(value: Value) -> Value:
     if isinstance(value, Nil):
         return value
     wanted = "a plist of :data and :fsdp, each with a number of devices or -1, and :exact true"
@@ -173,17 +172,14 @@ def _mesh(value: Value, at: Form) -> Value:
 
 
 @_kind("pretrained")
-def _pretrained(value: Value, at: Form) -> Value:
-    if isinstance(value, Nil):
+def _pretrained(value: Value) -> Value:
+    if isinstance(value, (Nil, str)) or (isinstance(value, Made) and value.group == "pretrained"):
         return value
-    made = pretrained_file(value, at)
-    if made is not None:
-        return made
     raise Unfit('a safetensors file, such as "base.safetensors"')
 
 
 @_kind("fields")
-def _fields(value: Value, at: Form) -> Value:
+def _fields(value: Value) -> Value:
     wanted = "a plist of specs, such as (list :row (spec [8] :i32))"
     if not isinstance(value, List) or not value.items or len(value.items) % 2:
         raise Unfit(wanted)
@@ -203,14 +199,14 @@ def _fields(value: Value, at: Form) -> Value:
 
 
 @_kind("source")
-def _source(value: Value, at: Form) -> Value:
+def _source(value: Value) -> Value:
     if isinstance(value, Made) and value.group == "source":
         return value
     raise Unfit("a source, such as (npz …) or (synthetic n (lambda (index) …))")
 
 
 @_kind("stages")
-def _stages(value: Value, at: Form) -> Value:
+def _stages(value: Value) -> Value:
     if not isinstance(value, List) or not value.items:
         raise Unfit("a list of sources, one for each stage")
     for item in value.items:
@@ -220,7 +216,7 @@ def _stages(value: Value, at: Form) -> Value:
 
 
 class Read:
-    """A declaration as it was read: each key's value (defaults filled in, what was unfit absent), and the forms of keys and values."""
+    """A declaration as it was read: each key's value (defaults filled in, what was unfit absent), and where both are written."""
 
     __slots__ = ("form", "keys", "known", "twice", "unknown_key", "values", "written")
 
@@ -346,7 +342,7 @@ def _read_value(evaluator: Evaluator, key: Key, form: Form, environment: Environ
     try:
         if key.kind == "function" and isinstance(value, Nil) and (key.required or isinstance(value, Absent)):
             raise Unfit("a function")
-        read.values[key.name] = KINDS[key.kind](value, form)
+        read.values[key.name] = KINDS[key.kind](value)
     except Unfit as unfit:
         read.known = False
         given = value if unfit.given is None else unfit.given

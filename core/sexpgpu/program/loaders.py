@@ -37,7 +37,8 @@ def build_loaders(builder: Builder) -> None:
 
 
 def _loader(builder: Builder, entry: Entry) -> Loader:
-    assert entry.definition is not None and isinstance(entry.form, ListForm)
+    assert entry.definition is not None
+    assert isinstance(entry.form, ListForm)
     loader = Loader(entry.definition.name, entry.definition.name_form or entry.form)
     read = read_declaration(builder.evaluator, DECLARATIONS["defloader"], entry.form, builder.environment(entry))
     builder.declared[f"loader {loader.name}"] = read
