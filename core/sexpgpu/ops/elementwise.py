@@ -77,17 +77,21 @@ def _divide(call: Call) -> Value:
     operands = _operands(call, "x")
     for value, at in operands:
         if isinstance(value, Node) and value.dtype.is_integer:
-            raise _no_division(call, value, at, len(operands))
+            raise _no_division(call, value, at, operands)
     return _fold(call, operands, floating) if call.rest else _map(call, floating, name="reciprocal")
 
 
-def _no_division(call: Call, value: Node, at: Form, count: int) -> Fault:
+def _no_division(call: Call, value: Node, at: Form, operands: list[tuple[Value, Form]]) -> Fault:
+    """The fault for an integer operand; if no other is a float, `floor-div` may have been meant."""
     message = f"`/` takes floats, and this is {kind_of(value)}"
     head = call.head
-    _, fixes = call.wrapped(at, "cast", ":float")
-    if count == 2 and head.text == "/":
-        fixes = (Fix("divide with floor-div", (Edit(head, "floor-div"),), safe=False), *fixes)
-    return call.fault(rules.DTYPE_OPERATOR, at, message, "write floor-div for whole numbers, or cast to :float first", fixes)
+    meets = next((f":{other.dtype.name}" for other, _ in operands if isinstance(other, Node) and other.dtype.is_float), None)
+    help, fixes = call.wrapped(at, "cast", meets or ":float")
+    if meets is None and not any(isinstance(other, float) for other, _ in operands):
+        help = "write floor-div for whole numbers, or cast to :float first"
+        if len(operands) == 2 and head.text == "/":
+            fixes = (Fix("divide with floor-div", (Edit(head, "floor-div"),), safe=False), *fixes)
+    return call.fault(rules.DTYPE_OPERATOR, at, message, help, fixes)
 
 
 def _clip(call: Call) -> Value:
