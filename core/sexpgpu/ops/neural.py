@@ -166,7 +166,7 @@ def attention(call: Call) -> Value:
     "Element i of the first half of the last axis is paired with element i of the second half, and the pair is turned by "
     "position · base^(-2i/size), computed in f32.",
     "(rope (ones [2 4 6 8]) (iota [6]))",
-    residuals="none",
+    residuals="indices",
 )
 def rope(call: Call) -> Value:
     x = call.tensor("x", floating)
