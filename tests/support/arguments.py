@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hypothesis import strategies as st
 
 from sexpgpu.language.dtypes import BF16, BOOL, DTYPES, F16, F32, F64, I8, I32, I64, U8, DType
@@ -20,7 +22,7 @@ STRINGS = st.sampled_from(["a", "ij,jk->ik", "ij->", "i->i", "bij,bjk->bik", "ii
 KEYWORDS = st.sampled_from([*DTYPES, "float", "same", "valid", "axis"]).map(keyword)
 
 
-def vector(items: list[Value]) -> List:
+def vector(items: Sequence[Value]) -> List:
     return List(items, vector=True)
 
 

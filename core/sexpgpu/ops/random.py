@@ -6,7 +6,6 @@ scalar, 0 where none was given (language §5). Floats are drawn in f32 and then 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 from sexpgpu.diagnostics import rules
@@ -15,6 +14,7 @@ from sexpgpu.language.dtypes import BOOL, F32, I32, I64, DType
 from sexpgpu.language.values import Value
 from sexpgpu.ops.call import Accepts, Call, bracketed, floating, integral
 from sexpgpu.ops.checks import broadcasts_to
+from sexpgpu.ops.host import shown
 from sexpgpu.ops.table import op
 
 _SALT = (
@@ -60,10 +60,10 @@ def _finite(call: Call, name: str, default: float) -> float:
     if isinstance(value, Node):
         message = f"`{call.name}` needs a number that is known before the run as {name}, and this is a tensor"
         raise call.fault(rules.STAGE_TENSOR, name, message, f"draw without :{name}, then scale and shift the result")
-    number = float(call.number(name))
-    if not math.isfinite(number):
-        raise call.fault(rules.TYPE_KIND, name, f"`{call.name}` needs a finite {name}, not {number}")
-    return number
+    number = call.number(name)
+    if not F32.least <= number <= F32.most:
+        raise call.fault(rules.TYPE_KIND, name, f"`{call.name}` draws in f32, and {shown(number)} is no finite number there")
+    return float(number)
 
 
 @op(
