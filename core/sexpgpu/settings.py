@@ -14,7 +14,9 @@ class SettingError(ValueError):
 
 
 def read_settings(settings: dict[str, str], unit: Unit) -> dict[str, Form]:
-    """The form of each setting's value. Raises SettingError where the text is not one form, or the file has no `def` of that name."""
+    """The form of each setting's value. Raises SettingError where the text is not one form, or the file has no `def` of that
+    name.
+    """
     forms: dict[str, Form] = {}
     for name, text in settings.items():
         definition = unit.main.scope.get(name)

@@ -10,8 +10,8 @@ from sexpgpu.reader.forms import Form, ListForm, QuoteForm, SymbolForm, VectorFo
 def locate(frame: Frame, rule: Rule, at: Form) -> Form:
     """The form of the user's own that shows a finding at `at`, which is `at` itself unless the prelude wrote it.
 
-    A rule that names a head moves to the head of the user's call, one that names an argument to the argument that came in through the
-    parameters, any other to the call.
+    A rule that names a head moves to the head of the user's call, one that names an argument to the argument that came in through
+    the parameters, any other to the call.
     """
     inner: Frame | None = frame
     while at.top.source.builtin and inner is not None and inner.form is not None:

@@ -1,4 +1,6 @@
-"""The contract forms: what a graph says to the runtime beside what it returns (language §4). Where each may stand is checked here."""
+"""The contract forms: what a graph says to the runtime beside what it returns (language §4). Where each may stand is checked
+here.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ def _misplaced(call: Call, rule: Rule, message: str, help: str) -> None:
     "param",
     "name shape &key init (dtype :float) (frozen false)",
     "models",
-    "Makes or finds the parameter of that name in the model that runs: its path is the model's name, the enclosing scopes and its own.",
+    "Makes or finds a parameter of the model that runs: its path is the model's name, the enclosing scopes and its own name.",
     "(param :weight [8 16] :init (init-lecun))",
 )
 def _param(call: Call) -> Value:

@@ -84,7 +84,7 @@ def _took_body(evaluator: Evaluator, form: Form, parts: Sequence[Form], environm
 
 
 @_special("quote")
-def _quote(evaluator: Evaluator, form: ListForm, environment: Environment) -> Value:
+def _quote(_evaluator: Evaluator, form: ListForm, _environment: Environment) -> Value:
     return quoted(form.items[1])
 
 
@@ -185,7 +185,7 @@ def _bindings(form: ListForm) -> list[tuple[str, Form]]:
 
 
 @_special("lambda")
-def _lambda(evaluator: Evaluator, form: ListForm, environment: Environment) -> Value:
+def _lambda(_evaluator: Evaluator, form: ListForm, environment: Environment) -> Value:
     parameters = form.items[1]
     return Closure("lambda", parse_parameters(parameters).signature, parameters, form.items[2:], environment, form)
 

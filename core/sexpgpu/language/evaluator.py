@@ -1,7 +1,7 @@
 """The evaluator: walks forms to values, and calls of operators to nodes of the graph being traced.
 
-It evaluates a file as the runtime would, with tensors that have a shape and a dtype and no data. An error inside is reported, its value
-is unknown, and the evaluation goes on. Everything is bounded (language §3): passing a bound abandons the graph.
+It evaluates a file as the runtime would, with tensors that have a shape and a dtype and no data. An error inside is reported, its
+value is unknown, and the evaluation goes on. Everything is bounded (language §3): passing a bound abandons the graph.
 
 Recursion goes from Python function to Python function only, which takes no C stack.
 """
@@ -78,7 +78,9 @@ class Evaluator:
     # Tracing
 
     def traced(self, trace: Trace, work: Callable[[], Value]) -> Value:
-        """Do `work` with `trace` as the graph that nodes go to. Passing a bound leaves the graph abandoned and the value unknown."""
+        """Do `work` with `trace` as the graph that nodes go to. Passing a bound leaves the graph abandoned and the value
+        unknown.
+        """
         if self.exhausted:
             trace.graph.whole = False
             return UNKNOWN
@@ -109,7 +111,9 @@ class Evaluator:
             self.findings += limits
 
     def in_def(self, work: Callable[[], Value]) -> Value:
-        """Do `work` under the rules of a `def`, its nodes going to the graph being traced: no frame of a function, `:float` is `:f32`."""
+        """Do `work` under the rules of a `def`, its nodes going to the graph being traced: no frame of a function, `:float` is
+        `:f32`.
+        """
         before, role = self.frame, self.trace.role
         self.frame = Frame("", None, None, "host", None, Scope())
         self.trace.role = "host"

@@ -6,7 +6,9 @@ from collections.abc import Iterable
 
 
 def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
-    """At most `most` of the known names that a slip of the finger turns into `name`, the nearest first; a single letter has none."""
+    """At most `most` of the known names that a slip of the finger turns into `name`, the nearest first; a single letter has
+    none.
+    """
     if len(name) < 2:
         return []
     bound = max(1, len(name) // 3)

@@ -109,7 +109,8 @@ class Bound(Generic[T]):
 
 
 def bind(name: str, signature: Signature, arguments: Sequence[T], keyword_of: Callable[[T], str | None]) -> Bound[T]:
-    """Bind arguments to parameters as Common Lisp does: required, then optional, then keywords, the rest parameter taking all behind.
+    """Bind arguments to parameters as Common Lisp does: required, then optional, then keywords, the rest parameter taking all
+    behind.
 
     `keyword_of` gives the name of an argument that is a keyword, None of any other. Raises Mismatch.
     """

@@ -17,7 +17,7 @@ from sexpgpu.language.shapes import Shape, declared_pairs, key_parts
 from sexpgpu.language.static_unused import Given, unused
 from sexpgpu.language.static_walk import Walker, symbols_in
 from sexpgpu.program.declarations import DECLARATIONS
-from sexpgpu.program.unit import Entry, Unit
+from sexpgpu.program.unit import Entry, Module, Unit
 from sexpgpu.reader.forms import Form, ListForm, SymbolForm
 
 _PYTHON_FRAMES = 5 * 600
@@ -25,12 +25,20 @@ _PYTHON_FRAMES = 5 * 600
 
 def check_static(unit: Unit, marks: Marks) -> list[Finding]:
     """Check every form of a unit and fill in `marks`."""
-    if sys.getrecursionlimit() < _PYTHON_FRAMES:
-        sys.setrecursionlimit(_PYTHON_FRAMES)
+    room = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(room, _PYTHON_FRAMES))
+    try:
+        return _check(unit, marks)
+    finally:
+        sys.setrecursionlimit(room)
+
+
+def _check(unit: Unit, marks: Marks) -> list[Finding]:
     findings: list[Finding] = []
     missing: list[Finding] = []
     given = Given(marks)
     lost: set[str] = set()
+    open_: set[Module] = set()
     idle: list[Local] = []
     for module in unit.modules:
         walker = _TopLevel(module, marks, given)
@@ -39,7 +47,9 @@ def check_static(unit: Unit, marks: Marks) -> list[Finding]:
         findings += walker.findings
         lost |= walker.lost
         idle += walker.idle
-        if not module.open and not walker.lost_load:
+        if module.open or walker.lost_load:
+            open_.add(module)
+        if open_.isdisjoint(module.seen):
             missing += walker.missing
     findings += [finding for finding in missing if finding.at.text not in lost]
     return findings + unused(idle, given)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from sexpgpu.language.signature import Mismatch, Signature, bind
 from sexpgpu.reader.forms import BadForm, ConstantForm, Form, KeywordForm, NumberForm, StringForm, VectorForm
@@ -23,6 +23,15 @@ def mismatch_of(name: str, signature: Signature, arguments: Sequence[Form]) -> M
         if _mismatch(name, signature, rest) is None:
             return None
     return mismatch
+
+
+def misleads(signature: Signature, arguments: Sequence[Form], broken: Container[Form]) -> bool:
+    """Whether an argument that is told to be wrong may make the call look wrong, too: one that may have been meant for nothing, or
+    one where a keyword should stand."""
+    if any(_stray(argument) for argument in arguments):
+        return True
+    keys = arguments[len(signature.required) + len(signature.optional) :: 2] if signature.keys else ()
+    return any(isinstance(key, BadForm) or key in broken for key in keys)
 
 
 def _fits(signature: Signature, arguments: Sequence[Form]) -> bool:

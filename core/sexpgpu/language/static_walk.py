@@ -15,7 +15,7 @@ from sexpgpu.language.nearest import nearest
 from sexpgpu.language.parameters import Malformed, ParameterList, parse_parameters
 from sexpgpu.language.shapes import Shape, check_shape, key_parts
 from sexpgpu.language.special import SPECIAL_FORMS, TOP_LEVEL, WORDS
-from sexpgpu.language.static_calls import mismatch_of
+from sexpgpu.language.static_calls import misleads, mismatch_of
 from sexpgpu.language.static_unused import Given
 from sexpgpu.program.unit import Definition, Module, provided, provided_names
 from sexpgpu.reader.forms import (
@@ -33,10 +33,6 @@ from sexpgpu.reader.forms import (
 
 _MOST_SOUGHT = 50
 _NO_FUNCTION = (BadForm, NumberForm, StringForm, KeywordForm, ConstantForm)
-
-
-_MOST_COMPARED = 100
-"""For how many undefined names a file is searched for near ones: behind these it is not what the author meant that is wrong."""
 
 
 class Walker:
@@ -185,18 +181,24 @@ class Walker:
                 self.given.call(name, definition, form)
         elif isinstance(head, _NO_FUNCTION):
             # Most likely a slip for the head of a special form, so that names may be bound in here.
-            self.expression(head)
+            if isinstance(head, BadForm):
+                self.damage += 1
+                self.marks.broken.add(form)
             self._quietly(items[1:])
             return
         else:
             damage = self.damage
             self.expression(head)
             if damage != self.damage:
+                self.marks.broken.add(form)
                 self._quietly(items[1:])
                 return
+        damage = self.damage
         self.expressions(items[1:])
         if definition is not None and definition.signature is not None and not definition.duplicated and not definition.unknown:
             mismatch = mismatch_of(definition.name, definition.signature, items[1:])
+            if damage != self.damage and misleads(definition.signature, items[1:], self.marks.broken):
+                self.marks.broken.add(form)
             if mismatch is not None:
                 self.marks.broken.add(form)
                 at = head if mismatch.argument is None else items[1 + mismatch.argument]

@@ -87,7 +87,9 @@ def keyword(name: str) -> Keyword:
 
 
 class List:
-    """A list or a vector, which serve alike. `made_by` is the call of `list` or the vector that wrote it item by item, if one did."""
+    """A list or a vector, which serve alike. `made_by` is the call of `list` or the vector that wrote it item by item, if one
+    did.
+    """
 
     __slots__ = ("items", "made_by", "vector")
 
@@ -104,8 +106,8 @@ class Plist(List):
     """A plist that the runtime hands to a contract function: `batch`, `ctx`, `observations`, `state` or `inputs`.
 
     `open` says that entries may exist which are not known here, because something went wrong where they are made. `read` collects
-    the names that were read, by key form; `whole` turns true once it was used other than entry by entry. `owner` is the pass that it
-    belongs to; `elsewhere` says of names that are not in it why not, `withheld` which of them only a generator would have made.
+    the names that were read, by key form; `whole` turns true once it was used other than entry by entry. `owner` is the pass that
+    it belongs to; `elsewhere` says of names that are not in it why not, `withheld` which of them only a generator would have made.
     """
 
     __slots__ = ("elsewhere", "open", "owner", "read", "role", "whole", "withheld")
@@ -124,8 +126,8 @@ class Plist(List):
 class Made:
     """What a constructor of the language describes: a spec, a source, an initializer, an optimizer, a pretrained file.
 
-    `group` is which of these it is, `name` the constructor's (`npz`, `init-normal`, `adamw`, …), `arguments` its bound arguments and
-    `forms` where each was written.
+    `group` is which of these it is, `name` the constructor's (`npz`, `init-normal`, `adamw`, …), `arguments` its bound arguments
+    and `forms` where each was written.
     """
 
     __slots__ = ("arguments", "form", "forms", "group", "name")
@@ -187,8 +189,8 @@ class Model(Closure):
 class Builtin(Function):
     """A host function or an operator of the tables.
 
-    `rule` gives its value for a call; `host` computes it on host numbers alone, if it can. A `strict` one is unknown as soon as one of
-    its arguments is; the others look at them one by one.
+    `rule` gives its value for a call; `host` computes it on host numbers alone, if it can. A `strict` one is unknown as soon as
+    one of its arguments is; the others look at them one by one.
     """
 
     __slots__ = ("host", "rule", "strict")

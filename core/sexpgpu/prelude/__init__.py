@@ -1,7 +1,8 @@
 """The functions that the language gives in its own words: layers that own parameters, and learning-rate schedules.
 
-`layers.sx` and `schedules.sx` are files of the language like any other; `PRELUDE` says which of them defines a name, so that a file is
-read only once one of its names is used. Prelude code sees operators, host functions and the prelude's own names, nothing of the user's.
+`layers.sx` and `schedules.sx` are files of the language like any other; `PRELUDE` says which of them defines a name, so that a
+file is read only once one of its names is used. Prelude code sees operators, host functions and the prelude's own names,
+nothing of the user's.
 """
 
 from __future__ import annotations

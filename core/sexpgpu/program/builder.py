@@ -25,8 +25,8 @@ Typed = tuple[Shape, DType]
 class Builder:
     """The state that the parts of the pipeline hand on.
 
-    `counters` are those of the training graph's `prepare`, by the form of their name; None where not all are known. `runs` tells that
-    the file has a `defrun`.
+    `counters` are those of the training graph's `prepare`, by the form of their name; None where not all are known. `runs` tells
+    that the file has a `defrun`.
     """
 
     def __init__(self, evaluator: Evaluator, unit: Unit, names: Globals, files: Files) -> None:
@@ -57,7 +57,7 @@ class Builder:
         self.program.graphs[name] = trace.graph
         return trace
 
-    def input(self, trace: Trace, kind: InputKind, name: str, shape: Shape, dtype: DType, at: Form) -> Node:
+    def input(self, kind: InputKind, name: str, shape: Shape, dtype: DType, at: Form) -> Node:
         """An input of the graph. It joins the nodes once something reads it."""
         return Node("input", (), {"kind": kind, "name": name}, shape, dtype, at)
 
@@ -65,11 +65,11 @@ class Builder:
         """ctx as the graph's role sees it: in a generator without counters (language §4)."""
         items: list[Value] = []
         for key in CTX.values():
-            items += [keyword(key.name), self.input(trace, "ctx", key.name, (), key.dtype, at)]
+            items += [keyword(key.name), self.input("ctx", key.name, (), key.dtype, at)]
         generates = trace.role in GENERATOR_ROLES
         for counter in () if generates else self.counters:
             for name in counter_keys(counter):
-                items += [keyword(name), self.input(trace, "ctx", name, (), I64, at)]
+                items += [keyword(name), self.input("ctx", name, (), I64, at)]
         return Plist("ctx", items, open=self.counters_open and not generates)
 
     def plist(
@@ -78,7 +78,7 @@ class Builder:
         """A plist of inputs; an entry whose type is not known is unknown."""
         items: list[Value] = []
         for name, typed in entries.items():
-            items += [keyword(name), UNKNOWN if typed is None else self.input(trace, kind, name, typed[0], typed[1], at)]
+            items += [keyword(name), UNKNOWN if typed is None else self.input(kind, name, typed[0], typed[1], at)]
         if open or None in entries.values():
             trace.graph.whole = False
         return Plist(role, items, open=open)  # pyright: ignore[reportArgumentType]

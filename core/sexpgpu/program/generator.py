@@ -6,7 +6,6 @@ from sexpgpu.diagnostics import rules
 from sexpgpu.diagnostics.finding import Related
 from sexpgpu.graph.nodes import Node, typed
 from sexpgpu.language.dtypes import I64
-from sexpgpu.language.frames import Trace
 from sexpgpu.language.values import NIL, Nil, Value
 from sexpgpu.program.builder import Builder, Typed
 from sexpgpu.program.declarations import DECLARATIONS
@@ -31,7 +30,7 @@ class Generated:
         self.exists = exists
 
 
-def batch_types(builder: Builder, loader: Loader | None) -> tuple[dict[str, Typed | None], bool]:
+def batch_types(loader: Loader | None) -> tuple[dict[str, Typed | None], bool]:
     """The fields of a loader's batch, `(batch, *shape)` each; and whether there may be others."""
     if loader is None or loader.fields is None:
         return {}, True
@@ -81,7 +80,7 @@ def _function(read: Read, key: str) -> tuple[Value | None, Form]:
 def _init(builder: Builder, read: Read, generator: Generator) -> tuple[dict[str, Typed | None], Returned]:
     function, at = _function(read, "init")
     trace = builder.trace("generate.init", "generate.init")
-    fields, open_batch = batch_types(builder, builder.program.training)
+    fields, open_batch = batch_types(builder.program.training)
     batch = builder.plist(trace, "batch", "batch", fields, at, open=open_batch)
     value = builder.call(trace, function, [batch, builder.ctx(trace, at)], at, "generate.init")
     made = returned_tensors(builder.evaluator, trace, function or value, value, at, rules.GENERATOR_RESULT, "`:init`")
@@ -99,7 +98,7 @@ def _step(builder: Builder, read: Read, generator: Generator, state: dict[str, T
     function, at = _function(read, "step")
     trace = builder.trace("generate.step", "generate.step")
     plist = builder.plist(trace, "state", "state", state, at, open=open)
-    trip = builder.input(trace, "trip", "trip", (), I64, at)
+    trip = builder.input("trip", "trip", (), I64, at)
     value = builder.call(trace, function, [plist, trip, builder.ctx(trace, at)], at, "generate.step")
     made = returned_tensors(builder.evaluator, trace, function or value, value, at, rules.GENERATOR_RESULT, "`:step`")
     generator.step = trace.graph
@@ -108,10 +107,10 @@ def _step(builder: Builder, read: Read, generator: Generator, state: dict[str, T
             output(trace, entry.name, entry.value)
     if made.open or open:
         return True
-    return _compare(builder, trace, state, made, last_expression(builder.evaluator, trace, function or value, at))
+    return _compare(builder, state, made, last_expression(builder.evaluator, trace, function or value, at))
 
 
-def _compare(builder: Builder, trace: Trace, state: dict[str, Typed | None], made: Returned, last: Form) -> bool:
+def _compare(builder: Builder, state: dict[str, Typed | None], made: Returned, last: Form) -> bool:
     """The state keeps its keys, shapes and dtypes from trip to trip (E-GEN-002); what is no tensor has been reported before."""
     strange = [entry for entry in made.entries.values() if entry.name not in state]
     extra = [entry for entry in strange if isinstance(entry.value, Node)]
@@ -119,11 +118,9 @@ def _compare(builder: Builder, trace: Trace, state: dict[str, Typed | None], mad
     changed: list[tuple[Entry, str]] = []
     for entry in made.entries.values():
         before = state.get(entry.name)
-        if before is not None and isinstance(entry.value, Node):
-            if entry.value.shape != before[0] or entry.value.dtype is not before[1]:
-                changed.append(
-                    (entry, f":{entry.name} was {typed(*before)} and becomes {typed(entry.value.shape, entry.value.dtype)}")
-                )
+        value = entry.value
+        if before is not None and isinstance(value, Node) and (value.shape, value.dtype) != before:
+            changed.append((entry, f":{entry.name} was {typed(*before)} and becomes {typed(value.shape, value.dtype)}"))
     changed += [(entry, f":{entry.name} is not in the state that `:init` makes") for entry in extra]
     changed += [(Entry(name, NIL, last, last, False), f":{name} is missing") for name in missing]
     apart: dict[Form, list[tuple[Entry, str]]] = {}

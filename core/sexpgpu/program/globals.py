@@ -51,7 +51,7 @@ class Globals:
     def value(self, definition: Definition, reader: Form | None) -> Value:
         """The value of a definition; `reader` is the symbol that reads it (None: nothing does, so that tensors are not built)."""
         if definition in self._tensors:
-            return UNKNOWN if reader is None else self._in_graph(definition, reader)
+            return UNKNOWN if reader is None else self._in_graph(definition)
         known = self._values.get(definition)
         if known is None:
             if definition.kind == "def":
@@ -101,7 +101,7 @@ class Globals:
         self._evaluating.discard(definition)
         if trace.graph.nodes:
             self._tensors.add(definition)
-            return UNKNOWN if reader is None else self._in_graph(definition, reader)
+            return UNKNOWN if reader is None else self._in_graph(definition)
         self._values[definition] = value
         return evaluator.unknown() if isinstance(value, Unknown) else value
 
@@ -111,7 +111,7 @@ class Globals:
             return self.settings[definition.name]
         return definition.form.items[2]
 
-    def _in_graph(self, definition: Definition, reader: Form | None) -> Value:
+    def _in_graph(self, definition: Definition) -> Value:
         """The value of a `def` that builds tensors, built once in the graph being traced."""
         evaluator = self.evaluator
         trace = evaluator.trace
@@ -128,9 +128,9 @@ class Globals:
     def evaluate_definitions(self) -> None:
         """Evaluate every `def` and the keys of every model, reached or not; then the `assert`s and `print`s of the top level."""
         for definition in self.unit.definitions:
-            if not definition.unknown and not definition.duplicated and definition.form is not None:
-                if definition.kind in ("def", "defmodel"):
-                    self.value(definition, None)
+            evaluated = definition.kind in ("def", "defmodel") and definition.form is not None
+            if evaluated and not definition.unknown and not definition.duplicated:
+                self.value(definition, None)
         for entry in self.unit.entries:
             if entry.row is None and entry.fault is None:
                 environment = Environment({}, None, entry.module)

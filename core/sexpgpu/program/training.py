@@ -45,7 +45,7 @@ def _anchor(builder: Builder) -> Form:
 def build_training(builder: Builder, generated: Generated) -> Stage:
     """Trace the training graphs. `prepare` is traced twice: it may read counters that it declares further down."""
     stage = Stage()
-    fields, open_batch = batch_types(builder, builder.program.training)
+    fields, open_batch = batch_types(builder.program.training)
     fields.update(generated.entries)
     function, at = contract(builder, "prepare")
     if function is not None:
@@ -177,7 +177,7 @@ def build_passes(builder: Builder, generated: Generated, stage: Stage) -> None:
 def _pass(builder: Builder, pass_: Pass, generated: Generated, stage: Stage) -> None:
     read = builder.declared[f"pass {pass_.name}"]
     program = builder.program
-    fields, open_batch = batch_types(builder, pass_.loader)
+    fields, open_batch = batch_types(pass_.loader)
     open_batch = open_batch or "loader" not in read.keys
     withheld: tuple[frozenset[str], Form] | None = None
     if generated.exists or generated.open:
@@ -241,12 +241,12 @@ def _reported(builder: Builder, pass_: Pass) -> Observed:
     return Observed([], set(), open=True)
 
 
-def _observations(builder: Builder, trace: Trace, pass_: Pass, observed: dict[str, Observed], at: Form) -> Plist:
+def _observations(builder: Builder, pass_: Pass, observed: dict[str, Observed], at: Form) -> Plist:
     mine = observed[pass_.name]
     items: list[Value] = []
     for name in mine.metrics:
         key = f"{pass_.name}/{name}"
-        items += [key, builder.input(trace, "observations", key, (), F32, at)]
+        items += [key, builder.input("observations", key, (), F32, at)]
     plist = Plist("observations", items, open=mine.open)
     plist.owner = pass_.name
     for name in mine.diagnostics:
@@ -264,8 +264,8 @@ def _observations(builder: Builder, trace: Trace, pass_: Pass, observed: dict[st
 def _curriculum(builder: Builder, pass_: Pass, function: Value, at: Form, observed: dict[str, Observed]) -> None:
     trace = builder.trace(f"curriculum@{pass_.name}", "curriculum", pass_.name)
     pass_.curriculum = trace.graph
-    stage = builder.input(trace, "stage", "stage", (), I64, at)
-    arguments: list[Value] = [stage, builder.ctx(trace, at), _observations(builder, trace, pass_, observed, at)]
+    stage = builder.input("stage", "stage", (), I64, at)
+    arguments: list[Value] = [stage, builder.ctx(trace, at), _observations(builder, pass_, observed, at)]
     value = builder.call(trace, function, arguments, at, "curriculum")
     last = last_expression(builder.evaluator, trace, function, at)
     if isinstance(value, Unknown):
@@ -316,7 +316,7 @@ def _check_stages(builder: Builder, value: Node) -> None:
 def _stop_when(builder: Builder, pass_: Pass, function: Value, at: Form, observed: dict[str, Observed]) -> None:
     trace = builder.trace(f"stop-when@{pass_.name}", "stop-when", pass_.name)
     pass_.stop_when = trace.graph
-    arguments: list[Value] = [builder.ctx(trace, at), _observations(builder, trace, pass_, observed, at)]
+    arguments: list[Value] = [builder.ctx(trace, at), _observations(builder, pass_, observed, at)]
     value = builder.call(trace, function, arguments, at, ":stop-when")
     last = last_expression(builder.evaluator, trace, function, at)
     if isinstance(value, Unknown) or (isinstance(value, Absent) and _absent_observation(builder, value, last)):

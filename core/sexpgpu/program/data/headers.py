@@ -20,7 +20,9 @@ class Unreadable(Exception):
 
 
 class ArrayHeader(NamedTuple):
-    """The shape and dtype of an array in a file; `dtype` is a dtype's name of the language, or the file's own where there is none."""
+    """The shape and dtype of an array in a file; `dtype` is a dtype's name of the language, or the file's own where there is
+    none.
+    """
 
     shape: Shape
     dtype: str

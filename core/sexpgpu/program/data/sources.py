@@ -42,7 +42,7 @@ def check_source(builder: Builder, loader: Loader, source: Made) -> None:
 def _arguments(builder: Builder, source: Made) -> bool:
     """Whether the keywords of a source have values that it takes."""
     for name, value in source.arguments.items():
-        wanted = _wanted(source.name, name, value)
+        wanted = _wanted(name, value)
         if wanted and not isinstance(value, Unknown):
             at = source.forms.get(name, source.form)
             builder.evaluator.report(rules.TYPE_KIND, at, f":{name} of `{source.name}` is {wanted}, and this is {kind_of(value)}")
@@ -50,7 +50,7 @@ def _arguments(builder: Builder, source: Made) -> bool:
     return not any(isinstance(value, Unknown) for value in source.arguments.values())
 
 
-def _wanted(source: str, name: str, value: Value) -> str:
+def _wanted(name: str, value: Value) -> str:
     """What an argument should be, where the value is not that."""
     if name == "rows" and not isinstance(value, Nil):
         return "" if _are_rows(value) else "a vector of two counts, or of two fractions, the first the smaller: [0 0.9]"
