@@ -1,15 +1,12 @@
-"""The static pass: undefined names, malformed forms, arguments of direct calls, unused locals; and that one slip is told once."""
+"""The static pass: undefined names, malformed forms, arguments of direct calls, unused locals."""
 
 from __future__ import annotations
-
-import re
 
 import pytest
 
 from sexpgpu.language.marks import Local
 from sexpgpu.program.unit import Definition
 from sexpgpu.reader.forms import ListForm
-from support.drawn import FIXTURES
 from support.units import assert_drawn, checked
 
 # Names
@@ -320,6 +317,13 @@ def test_what_is_wrong_is_broken_and_nothing_else() -> None:
     assert sorted(form.text for form in found.marks.broken) == ["(exp 1 2)", "(if)", "(nothing 1)", "if", "missing", "nothing"]
 
 
+def test_a_call_that_a_wrong_part_makes_look_wrong_is_broken_too() -> None:
+    calls = "(12x 1) ((nothing) 1) (own 1 :) (own 1 12x 2) (own 1 missing 2)"
+    found = checked(f"(defun own (a &key b) (list a b))\n(def x (list {calls} (own missing :b 12x) (own :b 1)))")
+    broken = {form.text for form in found.marks.broken if isinstance(form, ListForm)}
+    assert broken == {"(12x 1)", "((nothing) 1)", "(nothing)", "(own 1 :)", "(own 1 12x 2)", "(own 1 missing 2)", "(own :b 1)"}
+
+
 def test_every_symbol_refers_to_what_it_names() -> None:
     text = "(defloader train :batch 1)\n(defun f (x) (let ((y (exp x))) (linear :a y 2)))\n(defpass p :loader train :every (f 1))"
     marks = checked(text).marks
@@ -345,52 +349,6 @@ def test_every_symbol_refers_to_what_it_names() -> None:
     values = {local.name: local.value.text if local.value else None for local in marks.locals if isinstance(local, Local)}
     assert values == {"x": None, "y": "(exp x)"}
     assert all(isinstance(local.form, ListForm) for local in marks.locals)
-
-
-# One slip, one diagnostic
-
-PROGRAM = (FIXTURES / "diagnostics" / "clean" / "generator.sx").read_text("utf-8")
-_TOKEN = re.compile(r";[^\n]*|\"[^\"]*\"|[^\s()\[\]';]+")
-_DEFINES = re.compile(r"\((def|defun|defmodel) $|\((lambda|(defun|defmodel) \S+) \([^()]*$|\(let\*? \(\($|\n +\($")
-
-
-def slips() -> list[tuple[str, str, str]]:
-    """Each token with the text before and behind it, but for names where they are defined: every use of such a name is a cause."""
-    found: list[tuple[str, str, str]] = []
-    for token in _TOKEN.finditer(PROGRAM):
-        before = PROGRAM[: token.start()]
-        if not token[0].startswith(";") and not _DEFINES.search(before):
-            found.append((before, token[0], PROGRAM[token.end() :]))
-    assert len(found) > 200
-    return found
-
-
-def several(before: str, instead: str, behind: str) -> str:
-    """What is found, where it is more than one thing."""
-    found = checked(before + instead + behind).diagnostics
-    where = before.count("\n") + 1
-    return f"line {where}, {instead}: {[f'{each.code} {each.message}' for each in found]}" if len(found) > 1 else ""
-
-
-def test_the_program_to_spoil_is_clean() -> None:
-    assert checked(PROGRAM).findings == []
-
-
-@pytest.mark.parametrize("spoiler", ["12x", "zzzzzzzzz", "if", "defun", "7", ":zz", "nil", '"text"'])
-def test_a_token_that_is_another_gives_one_diagnostic_at_most(spoiler: str) -> None:
-    binders = ("lambda", "let", "let*") if spoiler == "if" else ()
-    assert [told for before, token, behind in slips() if token not in binders and (told := several(before, spoiler, behind))] == []
-
-
-def test_a_token_too_few_gives_one_diagnostic_at_most() -> None:
-    assert [told for before, _, behind in slips() if (told := several(before, "", behind))] == []
-
-
-def test_a_token_too_many_gives_one_diagnostic_at_most() -> None:
-    assert [told for before, token, behind in slips() if (told := several(before, f"{token} {token}", behind))] == []
-
-
-# Depth and speed
 
 
 def test_deep_nesting_is_walked() -> None:

@@ -7,14 +7,11 @@ import pytest
 from sexpgpu.program.build import Cache, build_unit
 from sexpgpu.program.unit import provided
 from sexpgpu.source import Source
-from support.units import Texts, assert_drawn, checked
+from support.units import Checked, Texts, assert_drawn, checked
 
 
-def at(found: object) -> list[tuple[str, str, str]]:
+def at(found: Checked) -> list[tuple[str, str, str]]:
     """File, code and text of each diagnostic."""
-    from support.units import Checked
-
-    assert isinstance(found, Checked)
     return [(d.span.source.name, d.code, d.span.source.text[d.span.start : d.span.end]) for d in found.diagnostics]
 
 
@@ -75,6 +72,11 @@ def test_a_circle_is_reported_where_it_closes() -> None:
     found = checked('(load "b.sx")\n(def a (b c))', {"b.sx": '(load "c.sx")\n(def b 1)', "c.sx": '(load "b.sx")\n(def c a)'})
     assert at(found) == [("c.sx", "E-LOAD-001", '"b.sx"')]
     assert "b.sx → c.sx → b.sx" in found.diagnostics[0].message
+
+
+def test_a_load_where_none_should_stand_silences_names_in_those_that_load_the_file() -> None:
+    found = checked('(load "b.sx")\n(def a lost)', {"b.sx": '(def b (progn (load "c.sx") 1))'})
+    assert at(found) == [("b.sx", "E-FORM-001", "load")]
 
 
 def test_only_those_that_load_a_lost_file_are_open() -> None:
