@@ -15,7 +15,7 @@ ROWS = {**OPS, **HOST}
 @pytest.mark.parametrize("name", ROWS)
 def test_it_is_explained(name: str) -> None:
     row = ROWS[name]
-    assert len(row.doc) > 10
+    assert row.doc.strip()
     assert f"({name}" in row.example or f" {name}" in row.example
 
 
