@@ -34,7 +34,7 @@ def cross_entropy(node: Node, logits: jax.Array, labels: jax.Array, *weights: ja
     most = min(classes - 1, node.inputs[1].dtype.most)
     inside = jnp.clip(labels, 0, most)
     loss = cast("jax.Array", _label_loss(cast("float", node.attrs["smoothing"]), logits, inside.astype(jnp.int32)))
-    loss = jnp.where(inside == labels, loss, jnp.nan)
+    loss = jnp.where(inside == labels, loss, jnp.asarray(jnp.nan, loss.dtype))
     for weight in weights:
         loss = loss * weight.astype(loss.dtype)
     if node.attrs["ignore"] is not None:
@@ -58,7 +58,7 @@ def _label_loss_forward(smoothing: float, logits: jax.Array, labels: jax.Array) 
     picked = jnp.take_along_axis(logits, labels[..., None], axis=-1)[..., 0].astype(dtype)
     loss = total - picked
     if smoothing:
-        loss = loss + smoothing * (picked - jnp.mean(x, axis=-1))
+        loss = loss + jnp.asarray(smoothing, dtype) * (picked - jnp.mean(x, axis=-1))
     return loss, (logits, labels, total)
 
 
@@ -67,7 +67,8 @@ def _label_loss_backward(smoothing: float, kept: Kept, gradient: jax.Array) -> t
     classes = logits.shape[-1]
     chance = jnp.exp(logits.astype(total.dtype) - total[..., None])
     label = labels[..., None] == lax.broadcasted_iota(jnp.int32, logits.shape, logits.ndim - 1)
-    target = jnp.where(label, 1 - smoothing + smoothing / classes, smoothing / classes).astype(total.dtype)
+    rest = jnp.asarray(smoothing / classes, total.dtype)
+    target = jnp.where(label, jnp.asarray(1 - smoothing, total.dtype) + rest, rest)
     return (gradient[..., None] * (chance - target)).astype(logits.dtype), None
 
 

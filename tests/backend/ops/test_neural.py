@@ -34,7 +34,7 @@ def f64(x: np.ndarray) -> np.ndarray:
 
 
 def gradient(build: Callable[..., Value], *arrays: Any, of: int = 0) -> np.ndarray:
-    """The gradient of the sum of what the call gives with respect to one of its operands."""
+    """The gradient of the sum of what the call gives with respect to one of its operands; asserts that no f64 sneaks in."""
     arrays = tuple(np.asarray(a) for a in arrays)
     inputs = [tensor(*a.shape, dtype=dtype_of(a)) for a in arrays]
     made = node(build(*inputs))
@@ -42,7 +42,9 @@ def gradient(build: Callable[..., Value], *arrays: Any, of: int = 0) -> np.ndarr
     def loss(*values: jax.Array) -> jax.Array:
         return jnp.sum(compute([made], dict(zip(inputs, values, strict=True)))[0].astype(jnp.float32))
 
-    return np.asarray(jax.jit(jax.grad(loss, argnums=of))(*map(jnp.asarray, arrays)))
+    slope = jax.grad(loss, argnums=of)
+    assert np.float64 in [a.dtype for a in arrays] or "f64" not in str(jax.make_jaxpr(slope)(*arrays))
+    return np.asarray(jax.jit(slope)(*map(jnp.asarray, arrays)))
 
 
 @settings(deadline=None, max_examples=10)
