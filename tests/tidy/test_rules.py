@@ -72,16 +72,16 @@ def test_the_good_example_is_clean(code: str) -> None:
     assert code not in {mark.code for mark in findings(found, found.good)}
 
 
-def test_every_rule_is_used() -> None:
+def test_every_static_rule_is_used() -> None:
     used: set[str] = set()
-    for file in [*ROOT.glob("core/**/*.py"), *ROOT.glob("backend/**/*.py")]:
+    for file in ROOT.glob("core/**/*.py"):
         if file.name != "rules.py":
             for node in ast.walk(ast.parse(file.read_text("utf-8"))):
                 if isinstance(node, ast.Attribute):
                     used.add(node.attr)
                 elif isinstance(node, ast.Name):
                     used.add(node.id)
-    assert sorted(NAMES.keys() - used) == []
+    assert not [name for name, rule in NAMES.items() if rule.code in STATIC and name not in used]
 
 
 def test_every_static_code_is_drawn_twice() -> None:
