@@ -136,6 +136,7 @@ def check_idle(builder: Builder) -> None:
     if any(trace.incomplete for trace in builder.traces):
         return
     fed = _fed(objective.outputs[""])
+    found = reachable(builder)
     idle: dict[str, list[Parameter]] = {}
     used: set[str] = set()
     for parameter in builder.program.parameters.values():
@@ -145,6 +146,8 @@ def check_idle(builder: Builder) -> None:
             idle.setdefault(parameter.model, []).append(parameter)
     for name, parameters in idle.items():
         model = builder.program.models.get(name)
+        if model is not None and found is not None and model.form not in found:
+            continue
         if name not in used and model is not None:
             message = f"the loss does not depend on any parameter of `{name}`: it gets no update"
             help = f"mark it frozen: (defmodel {name} (…) :frozen true …), or use it in `objective`"

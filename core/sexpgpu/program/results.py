@@ -75,6 +75,8 @@ def returned_tensors(
     last = last_expression(evaluator, trace, function, at)
     if isinstance(value, Unknown) or spent(value):
         return Returned([], open=True)
+    if isinstance(value, Plist) and value.open and not value.items:
+        return Returned([], open=True)
     help = "return (list :name tensor …)"
     if isinstance(value, Nil) or (isinstance(value, List) and not value.items):
         if not empty or isinstance(value, Absent):
@@ -94,7 +96,8 @@ def returned_tensors(
         evaluator.report(rule, last, f"{who} returns a plist of tensors, with a keyword before each", help)
         return Returned([], open=True)
     returned = Returned(_entries(evaluator, value, last, rule, who))
-    returned.whole = value if isinstance(value, Plist) else None
+    if isinstance(value, Plist):
+        returned.whole, returned.open = value, value.open
     return returned
 
 

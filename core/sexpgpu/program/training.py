@@ -35,8 +35,11 @@ def contract(builder: Builder, name: str) -> tuple[Value | None, Form]:
 
 
 def _anchor(builder: Builder) -> Form:
-    """A form to hang inputs on where the file names none: its beginning."""
-    return Form(TopForm(builder.unit.main.source, 0, ""), 0, 0)
+    """A form to hang inputs on where the file defines no function for them: the training loader's name, or the file's beginning."""
+    loader = builder.program.training
+    if loader is not None:
+        return loader.form
+    return next(iter(builder.unit.forms), Form(TopForm(builder.unit.main.source, 0, ""), 0, 0))
 
 
 # Prepare and objective
@@ -65,7 +68,6 @@ def build_training(builder: Builder, generated: Generated) -> Stage:
 
 def _find_counters(builder: Builder, function: Value, fields: dict[str, Typed | None], at: Form, *, open: bool) -> None:
     trace = Trace("prepare", "prepare")
-    builder.counters_open = True
 
     def work() -> Value:
         batch = builder.plist(trace, "batch", "batch", fields, at, open=open)
@@ -103,8 +105,6 @@ def _prepare(
         returned = returned_tensors(builder.evaluator, trace, function, value, at, rules.PREPARE_RESULT, "`prepare`", strings=True)
         if returned.whole is batch:
             batch.whole = True
-        if isinstance(value, Plist) and value is batch and open:
-            returned.open = True
     for entry in returned.entries.values():
         if isinstance(entry.value, Node):
             output(trace, entry.name, entry.value)
