@@ -87,6 +87,10 @@ def test_a_call_of_something_undefined_silences_the_names_in_it_alone() -> None:
 """)
 
 
+def test_parameters_whose_lambda_is_gone_are_one_thing() -> None:
+    assert_drawn("(def f ((a b c) (list a b)))\n;        ^ error[E-NAME-001]")
+
+
 # Malformed forms
 
 

@@ -187,10 +187,13 @@ class Walker:
             self._quietly(items[1:])
             return
         else:
-            damage = self.damage
+            damage, missing = self.damage, len(self.missing)
             self.expression(head)
             if damage != self.damage:
                 self.marks.broken.add(form)
+                if _may_bind(head):
+                    # Parameters whose `lambda` is gone: that is one thing.
+                    del self.missing[missing + 1 :]
                 self._quietly(items[1:])
                 return
         damage = self.damage
