@@ -167,7 +167,7 @@ class Builder:
                     self._applied(top, items, waiting)
                     if not bracket and not waiting:
                         top.form = items[0] if items else None
-                        top.text = text[base : base + items[0].end] if items else ""
+                        top.text = text[base:end]
                         return
             tokens = self.tokens
 
@@ -301,12 +301,14 @@ class Builder:
 
     def _end_before(self, end: int, top: TopForm) -> int:
         """Where a form that was cut ends: without the comments behind it, which may speak of the next form."""
+        comments = top.comments
         while True:
-            while re.match(WHITE_SPACE, self.text[end - 1]):
+            if comments and top.origin + comments[-1].end == end:
+                end = top.origin + comments.pop().start
+            elif re.match(WHITE_SPACE, self.text[end - 1]):
                 end -= 1
-            if not top.comments or top.origin + top.comments[-1].end != end:
+            else:
                 return end
-            end = top.origin + top.comments.pop().start
 
     def _unended(self, start: int, top: TopForm, stack: list[Frame]) -> None:
         """A string or comment inside a form never ends; the brackets around it are not reported."""

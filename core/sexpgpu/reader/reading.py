@@ -106,7 +106,7 @@ class _Reader:
                 return unchanged
         top = TopForm(self.source, start, "")
         builder.form(token, top)
-        if builder.spoiled:
+        if builder.spoiled and top.form:
             top.broken = True
         return top if top.broken or top.form is None else self.earlier.like(top)
 
