@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from typing import Protocol
 
 
@@ -22,6 +24,9 @@ class Disk:
     """The files of this machine."""
 
     def read(self, path: str, start: int = 0, length: int | None = None) -> bytes:
+        # Opening a pipe or a terminal would wait for somebody to write.
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file", path)
         with open(path, "rb") as file:
             file.seek(start)
             return file.read() if length is None else file.read(length)

@@ -16,7 +16,7 @@ def locate(frame: Frame, rule: Rule, at: Form) -> Form:
     inner: Frame | None = frame
     while at.top.source.builtin and inner is not None and inner.form is not None:
         if rule.place == "argument":
-            at = _argument(at, inner) or head_of(inner.form)
+            at = _argument(at, inner) or _argument(_around(at), inner) or head_of(inner.form)
         else:
             at = head_of(inner.form) if rule.place == "head" else inner.form
         inner = inner.parent
@@ -40,6 +40,17 @@ def _argument(at: Form, frame: Frame) -> Form | None:
         elif isinstance(form, QuoteForm):
             waiting.append(form.form)
     return None
+
+
+def _around(at: Form) -> Form:
+    """The innermost list that holds a form, in the top-level form that holds both."""
+    around = inner = at.top.form or at
+    while isinstance(inner, (ListForm, VectorForm)):
+        holding = next((item for item in inner.items if item.start <= at.start and at.end <= item.end), at)
+        if holding is at:
+            return inner
+        around = inner = holding
+    return around
 
 
 def entry_call(frame: Frame) -> Form | None:

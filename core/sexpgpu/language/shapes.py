@@ -93,6 +93,8 @@ def key_parts(form: ListForm, start: int) -> tuple[list[tuple[KeywordForm, Form]
     """The keys with their values that stand in a `scope` or `defmodel` from item `start` on, and the body behind them."""
     pairs: list[tuple[KeywordForm, Form]] = []
     items = form.items
+    if form.head == "defmodel" and start + 1 < len(items) and isinstance(items[start], StringForm):
+        start += 1  # a model's documentation, as a function's
     while start + 1 < len(items) and isinstance(key := items[start], KeywordForm):
         pairs.append((key, items[start + 1]))
         start += 2

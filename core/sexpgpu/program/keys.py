@@ -29,7 +29,7 @@ from sexpgpu.language.values import (
     kind_of,
 )
 from sexpgpu.program.declarations import Declaration, Key
-from sexpgpu.reader.forms import Form, KeywordForm, ListForm, SymbolForm
+from sexpgpu.reader.forms import BadForm, Form, KeywordForm, ListForm, SymbolForm
 
 
 class Unfit(Exception):
@@ -330,6 +330,8 @@ def _read_value(evaluator: Evaluator, key: Key, form: Form, environment: Environ
             read.values[key.name] = form.name
         else:
             read.known = False
+            if isinstance(form, BadForm):
+                return
             evaluator.report(
                 rules.DECLARATION_KEY, form, f":{key.name} is the name of a loader", "write the name that defloader gives it"
             )

@@ -56,7 +56,7 @@ class Definition:
     def documentation(self) -> str:
         """The comment block above the form and the string that a `defun` begins its body with."""
         parts = [self.top.documentation] if self.top is not None and self.top.documentation else []
-        if self.kind == "defun" and self.form is not None and len(self.form.items) > 4:
+        if self.kind in ("defun", "defmodel") and self.form is not None and len(self.form.items) > 4:
             string = self.form.items[3]
             if isinstance(string, StringForm):
                 parts.append(string.value)
