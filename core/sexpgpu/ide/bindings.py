@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sexpgpu.analysis import Analysis
 
 _MOST_SHOWN = 60
+_DEEPEST_SHOWN = 6
 
 
 class Binding(NamedTuple):
@@ -62,8 +63,8 @@ def folded(values: list[Value]) -> str:
     return " | ".join(texts)
 
 
-def described(value: Value) -> str:
-    """A value in a few characters: `f32[4 8]`, `(:row i32[4 8] :stride i32[4 1])`, `12`."""
+def described(value: Value, depth: int = 0) -> str:
+    """A value in a few characters: `f32[4 8]`, `(:row i32[4 8] :stride i32[4 1])`, `12`. `depth` lists stand around it."""
     match value:
         case Node():
             return typed(value.shape, value.dtype)
@@ -76,7 +77,7 @@ def described(value: Value) -> str:
         case Plist():
             return value.role
         case List():
-            return _listed(value)
+            return _listed(value, depth + 1)
         case bool():
             return "true" if value else "false"
         case str():
@@ -87,11 +88,13 @@ def described(value: Value) -> str:
             return repr(value)
 
 
-def _listed(value: List) -> str:
+def _listed(value: List, depth: int) -> str:
     opener, closer = "[]" if value.vector else "()"
+    if depth > _DEEPEST_SHOWN:
+        return f"{opener}…{closer}"
     parts: list[str] = []
     for item in value.items:
-        parts.append("…" if len(" ".join(parts)) > _MOST_SHOWN else described(item))
+        parts.append("…" if len(" ".join(parts)) > _MOST_SHOWN else described(item, depth))
         if parts[-1] == "…":
             break
     return f"{opener}{' '.join(parts)}{closer}"

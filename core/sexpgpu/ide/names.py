@@ -1,0 +1,109 @@
+"""What the names of a file stand for, in a reader's words: its definitions and those of the prelude, and local variables."""
+
+from __future__ import annotations
+
+import os
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from sexpgpu.graph.nodes import typed
+from sexpgpu.ide import words
+from sexpgpu.ide.markup import Code, Part, Prose, inline
+from sexpgpu.ide.types import type_of
+from sexpgpu.language.marks import Local
+from sexpgpu.language.special import TOP_LEVEL
+from sexpgpu.reader.forms import Form, ListForm
+
+if TYPE_CHECKING:
+    from sexpgpu.analysis import Analysis
+    from sexpgpu.program.unit import Definition
+
+_FUNCTIONS = ("defun", "defmodel")
+_LONGEST_CODE = 400
+
+
+def definition(analysis: Analysis, found: Definition) -> list[Part]:
+    """A definition: how it is used, what it says of itself, and what the analysis knows of it."""
+    if found.kind in ("operator", "host"):
+        return words.provided(found.name)
+    parts: list[Part] = []
+    if found.signature is not None:
+        parts.append(Code(f"({' '.join(filter(None, (found.kind, found.name, f'({found.signature})')))})"))
+    elif found.kind == "def" and found.form is not None:
+        value = type_of(analysis, found.form.items[2])
+        parts.append(Code(f"{found.name} : {value}" if value else f"(def {found.name} …)"))
+    else:
+        parts.append(Code(f"({found.kind or 'def…'} {found.name} …)"))
+    if found.documentation:
+        parts.append(Prose(found.documentation))
+    if found.kind == "defmodel":
+        parts += _parameters(analysis, found.name)
+    elif found.kind == "defloader":
+        parts += _batch(analysis, found.name)
+    elif found.kind == "def" and found.form is not None and len(found.form.text) <= _LONGEST_CODE:
+        parts.append(Code(found.form.text))
+    if found.unknown:
+        parts.append(Prose("Its form has an error, so nothing more is known of it."))
+    if found.module is not None and found.module is not analysis.unit.main:
+        parts.append(Prose(_origin(found.module.source.builtin, found.module.path)))
+    return parts
+
+
+def local(analysis: Analysis, found: Local) -> list[Part]:
+    """A local variable or parameter, with what it was on each path."""
+    value = type_of(analysis, found.name_form) or (type_of(analysis, found.value) if found.value is not None else "")
+    return [Code(f"{found.name} : {value}" if value else found.name), Prose(_bound_by(analysis, found))]
+
+
+def _bound_by(analysis: Analysis, found: Local) -> str:
+    form = found.form
+    head = form.head or ""
+    if head in TOP_LEVEL:
+        name = form.items[1].text if len(form.items) > 1 else ""
+        return f"a parameter of {inline(name)}"
+    if head == "lambda":
+        owner = _key_of(analysis, form)
+        return f"a parameter of the function of {inline(owner)}" if owner else "a parameter of a `lambda`"
+    return f"bound by {inline(head)}"
+
+
+def _key_of(analysis: Analysis, function: Form) -> str:
+    """The key of a declaration whose value a function is."""
+    for entry in analysis.unit.entries:
+        if entry.top is function.top and isinstance(entry.form, ListForm):
+            items = entry.form.items
+            for key, value in pairwise(items):
+                if value is function and key.text.startswith(":"):
+                    return f"{entry.form.head} {key.text}"
+    return ""
+
+
+def _parameters(analysis: Analysis, model: str) -> list[Part]:
+    """How many parameters a model owns."""
+    sizes: list[int] = []
+    for parameter in analysis.program.parameters.values():
+        if parameter.model == model:
+            size = 1
+            for extent in parameter.shape:
+                size *= extent
+            sizes.append(size)
+    if not sizes:
+        return []
+    return [Prose(f"It owns {sum(sizes):,} parameters in {len(sizes)} tensor{'s' * (len(sizes) != 1)}.")]
+
+
+def _batch(analysis: Analysis, name: str) -> list[Part]:
+    """The fields of a loader's batch."""
+    loader = analysis.program.loaders.get(name)
+    if loader is None or not loader.fields:
+        return []
+    rows = () if loader.batch is None else (loader.batch,)
+    width = max(len(field) for field in loader.fields) + 1
+    lines = [f"{f':{key}':<{width}}  {typed((*rows, *field.shape), field.dtype)}" for key, field in loader.fields.items()]
+    return [Prose("A batch of it:" if rows else "A record of it:"), Code("\n".join(lines))]
+
+
+def _origin(builtin: bool, path: str) -> str:
+    if builtin:
+        return "It comes with the language and is written in it: go to its definition to see how."
+    return f"From {inline(os.path.basename(path))}."
