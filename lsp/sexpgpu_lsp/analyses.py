@@ -1,0 +1,108 @@
+"""The analyses of the open documents. All of it belongs to the worker's thread: a new analysis moves the forms of the last one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from sexpgpu.analysis import Analysis, Options, analyse
+from sexpgpu.program.build import Cache
+from sexpgpu.program.unit import Module
+from sexpgpu.project import ProjectError, Projects
+from sexpgpu.source import Source
+from sexpgpu_lsp.documents import Document, OpenFiles, World
+from sexpgpu_lsp.log import log
+from sexpgpu_lsp.uris import file_key
+
+
+class AnalysisFailed(Exception):
+    """The analysis of a document raised, which it never should; that has been logged."""
+
+
+class Analysed(NamedTuple):
+    """The analysis of a document, and the texts that it is made from: what it asked of files, by key. `analysis` is None where it
+    raised."""
+
+    document: Document
+    analysis: Analysis | None
+    used: dict[str, Source | None]
+
+    def fresh(self, world: World) -> bool:
+        """Whether every text that it is made from is still what it was."""
+        if world.source(self.document.key) is not self.document.source:
+            return False
+        return all(world.source(key) is source for key, source in self.used.items())
+
+
+class View(NamedTuple):
+    """A document as an analysis sees it: its own, or that of a file which loads it."""
+
+    analysis: Analysis
+    module: Module
+
+
+class Analyses:
+    """The latest analysis of each open document."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Analysed] = {}
+        self._caches: dict[str, Cache] = {}
+        self._complaints: set[str] = set()
+
+    def of(self, world: World, document: Document) -> Analysis:
+        """The analysis of a document of the world. Raises AnalysisFailed."""
+        kept = self._kept.get(document.key)
+        if kept is None or not kept.fresh(world):
+            kept = self._analyse(world, document)
+        if kept.analysis is None:
+            raise AnalysisFailed(document.uri)
+        return kept.analysis
+
+    def views(self, world: World, document: Document) -> Iterator[View]:
+        """A document as its own analysis sees it, then as those of open files see it that load it."""
+        analysis = self.of(world, document)
+        yield View(analysis, analysis.unit.main)
+        for key, kept in self._kept.items():
+            if key != document.key and kept.analysis is not None and document.key in kept.used and kept.fresh(world):
+                for module in kept.analysis.unit.modules:
+                    if file_key(module.path) == document.key and module.source.text == document.source.text:
+                        yield View(kept.analysis, module)
+
+    def stale(self, world: World) -> list[str]:
+        """The open documents whose analysis is missing, or made from texts that have changed."""
+        for key in [key for key in self._kept if key not in world.documents]:
+            self._drop(key)
+        return [key for key in world.documents if (kept := self._kept.get(key)) is None or not kept.fresh(world)]
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """Files have changed on the disk: what was made from them is made anew when it is asked for."""
+        changed = set(keys)
+        for key in [key for key, kept in self._kept.items() if key in changed or not changed.isdisjoint(kept.used)]:
+            del self._kept[key]
+
+    def _analyse(self, world: World, document: Document) -> Analysed:
+        key = document.key
+        self._kept.pop(key, None)  # its forms are about to move
+        files = OpenFiles(world)
+        analysis: Analysis | None = None
+        try:
+            options = Options(record=True, ignore=self._ignored(document, files), cache=self._caches.setdefault(key, {}))
+            analysis = analyse(document.source, files, options)
+        except Exception as error:  # noqa: BLE001  the server goes on, whatever a file brings about
+            self._caches.pop(key, None)
+            log.error("analysing %s failed: %s: %s", document.uri, type(error).__name__, error, exc_info=error)
+        kept = self._kept[key] = Analysed(document, analysis, files.used)
+        return kept
+
+    def _ignored(self, document: Document, files: OpenFiles) -> frozenset[str]:
+        try:
+            return Projects(files).above(document.source.name).ignore
+        except ProjectError as error:
+            if str(error) not in self._complaints:
+                self._complaints.add(str(error))
+                log.warning("%s", error)
+            return frozenset()
+
+    def _drop(self, key: str) -> None:
+        self._kept.pop(key, None)
+        self._caches.pop(key, None)

@@ -1,0 +1,88 @@
+"""When documents are analysed: the first change after quiet at once, a burst now and then, what depends on them afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from sexpgpu_lsp.diagnostics import Report
+from sexpgpu_lsp.log import log
+from sexpgpu_lsp.worker import DEPENDENT, EDITED
+
+if TYPE_CHECKING:
+    from sexpgpu_lsp.server import Server
+
+QUIET = 0.025  # seconds
+
+
+class Schedule:
+    """At most one analysis of a document waits or runs; what changes meanwhile is seen by the next."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._begun: dict[str, float] = {}
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._again: dict[str, int] = {}
+        self._settling: asyncio.Task[None] | None = None
+
+    def edited(self, key: str) -> None:
+        """A document was opened or changed."""
+        if key in self._timers:
+            return
+        loop = asyncio.get_running_loop()
+        wait = self._begun.get(key, -QUIET) + QUIET - loop.time()
+        if wait > 0:
+            self._timers[key] = loop.call_later(wait, self._due, key)
+        else:
+            self._due(key)
+
+    def on_disk(self, keys: Iterable[str]) -> None:
+        """Files may have changed on the disk: what was made from them is made anew."""
+        changed = list(keys)
+        forgotten = self._server.worker.run(EDITED, lambda: self._server.analyses.forget(changed))
+        forgotten.add_done_callback(lambda _: self.settle())
+
+    def settle(self) -> None:
+        """Analyse every open document that something has changed for."""
+        if self._settling is None or self._settling.done():
+            self._settling = asyncio.get_running_loop().create_task(self._settle())
+
+    async def _settle(self) -> None:
+        server = self._server
+        for key in await server.worker.run(DEPENDENT, lambda: server.analyses.stale(server.documents.world)):
+            self._start(key, DEPENDENT)
+
+    def _due(self, key: str) -> None:
+        self._timers.pop(key, None)
+        self._start(key, EDITED)
+
+    def _start(self, key: str, urgency: int) -> None:
+        if key in self._running:
+            self._again[key] = min(urgency, self._again.get(key, urgency))
+            return
+        loop = asyncio.get_running_loop()
+        self._begun[key] = loop.time()
+        self._running[key] = loop.create_task(self._run(key, urgency))
+
+    async def _run(self, key: str, urgency: int) -> None:
+        server = self._server
+        report: Report | None = None
+        stale: list[str] = []
+        try:
+            report, stale = await server.worker.run(urgency, lambda: server.publisher.examine(key))
+        except Exception as error:  # noqa: BLE001  one document's trouble is not another's
+            log.error("looking at %s failed: %s: %s", key, type(error).__name__, error, exc_info=error)
+        del self._running[key]
+        again = self._again.pop(key, None)
+        if report is not None:
+            server.publisher.take(report, edited=EDITED in (urgency, again))
+        document = server.documents.world.documents.get(key)
+        if document is None:
+            self._begun.pop(key, None)
+        elif again is not None and (report is None or report.document != document):
+            self._start(key, again)
+        for other in stale:
+            if other != key:
+                self._start(other, DEPENDENT)
