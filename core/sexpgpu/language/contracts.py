@@ -14,14 +14,15 @@ from sexpgpu.language.control import path_part
 from sexpgpu.language.ctx import CTX
 from sexpgpu.language.dtypes import BOOL, F32, DType
 from sexpgpu.language.fault import UnknownArgument
-from sexpgpu.language.frames import GENERATOR_ROLES, Trace
+from sexpgpu.language.frames import GENERATOR_ROLES, Frame, Trace
 from sexpgpu.language.host import evaluator_of, host
-from sexpgpu.language.values import Keyword, List, Made, Model, Nil, Unknown, Value, is_number, kind_of
+from sexpgpu.language.values import UNKNOWN, Keyword, List, Made, Model, Nil, Unknown, Value, is_number, kind_of
 from sexpgpu.ops.call import Call
 from sexpgpu.program.model import Parameter
 
 if TYPE_CHECKING:
     from sexpgpu.language.evaluator import Evaluator
+    from sexpgpu.reader.forms import Form
 
 
 def _misplaced(call: Call, rule: Rule, message: str, help: str) -> None:
@@ -69,9 +70,10 @@ def _param(call: Call) -> Value:
     known = evaluator.parameters.setdefault(path, parameter)
     if known is not parameter:
         _same(call, known, parameter)
-    if (path, call.form) in run.seen:
-        _shared(call, evaluator, path)
-    run.seen.add((path, call.form))
+    first = run.seen.get((path, call.form))
+    if first is not None:
+        _shared(call, evaluator, path, first)
+    run.seen[path, call.form] = first or evaluator.frame
     node = evaluator.trace.parameters.get((path, run.variant))
     if node is None:
         attrs: dict[str, object] = {"path": path, "variant": run.variant}
@@ -102,7 +104,9 @@ def _same(call: Call, known: Parameter, parameter: Parameter) -> None:
         message = f"the parameter `{known.path}` is {written(known)} elsewhere, and {written(parameter)} here"
         help = "give one of them another name, or put it in a (scope …) of its own"
         evaluator = evaluator_of(call)
-        evaluator.report(rules.PARAMETER_CONFLICT, call.head, message, help, (Related(known.form, "the first one"),))
+        related = (Related(known.shown, "the first one"),) if known.shown is not parameter.shown else ()
+        evaluator.report(rules.PARAMETER_CONFLICT, call.head, message, help, related)
+        evaluator.withdraw(rules.PARAMETER_SHARED, parameter.shown)
         raise UnknownArgument
 
 
@@ -113,13 +117,36 @@ def _alike(a: Made, b: Made) -> bool:
     return a.name == b.name and {k: plain(v) for k, v in a.arguments.items()} == {k: plain(v) for k, v in b.arguments.items()}
 
 
-def _shared(call: Call, evaluator: Evaluator, path: str) -> None:
-    led = evaluator.frame.form
+def _shared(call: Call, evaluator: Evaluator, path: str, first: Frame) -> None:
+    """Report a parameter found again, with the call that led there another way than the `first` time."""
+    if evaluator.said(rules.PARAMETER_CONFLICT, call.head):
+        return
+    led = _parting(first, evaluator.frame) or evaluator.frame.form
     related = (Related(led, "the call that finds it again"),) if led is not None else ()
     message = f"the parameter `{path}` is found again within one call of its model: the layers share it"
     evaluator.report(
         rules.PARAMETER_SHARED, call.head, message, "write (scope i …) around each layer, or give it a name of its own", related
     )
+
+
+def _parting(first: Frame, frame: Frame) -> Form | None:
+    """The outermost call on the way to `frame` that is not on the way to `first`; None in a loop, where all are the same."""
+    ways = [_calls(first), _calls(frame)]
+    for before, now in zip(*ways, strict=False):
+        if before is not now:
+            return now
+    return None
+
+
+def _calls(frame: Frame) -> list[Form]:
+    """The calls that led to a frame, the outermost first."""
+    calls: list[Form] = []
+    inner: Frame | None = frame
+    while inner is not None:
+        if inner.form is not None:
+            calls.append(inner.form)
+        inner = inner.parent
+    return calls[::-1]
 
 
 # Metrics, diagnostics, counters
@@ -151,7 +178,7 @@ def _metric(call: Call) -> Value:
             call, rules.OUT_OF_PLACE, f"`metric` stands outside an objective, in {_place(role)}", "report it from `objective`"
         )
     else:
-        _report(call, "metric")
+        return _report(call, "metric")
     return call.raw("value")
 
 
@@ -175,7 +202,7 @@ def _diagnostic(call: Call) -> Value:
                 "return the value in the state, and report it from `objective`",
             )
     elif role == "objective":
-        _report(call, "diagnostic")
+        return _report(call, "diagnostic")
     elif role != "curriculum":
         _misplaced(
             call, rules.OUT_OF_PLACE, f"`diagnostic` stands outside an objective, in {_place(role)}", "report it from `objective`"
@@ -187,33 +214,38 @@ def _place(role: str) -> str:
     return {"host": "a value of the file", "record": "a record function"}.get(role, f"`{role}`")
 
 
-def _report(call: Call, kind: str) -> None:
-    """Enter a metric or diagnostic into the graph, after the checks of its name, value, weight and reduction."""
+def _report(call: Call, kind: str) -> Value:
+    """Enter a metric or diagnostic into the graph, after the checks of its name, value, weight and reduction.
+
+    Gives its value, which is unknown where it is none that can be reported.
+    """
     evaluator = evaluator_of(call)
     trace = evaluator.trace
     name = call.raw("name")
     node = _scalar(call, "value")
     weight = None if not call.given("weight") else _scalar(call, "weight")
     reduce = _reduction(call)
+    value = call.raw("value") if node is not None else UNKNOWN
     if isinstance(name, Unknown):
         trace.incomplete = True
         evaluator.unknown()
-        return
+        return value
     if not isinstance(name, str):
         raise call.fault(rules.METRIC_ARGUMENT, "name", f"`{kind}` needs a string as its name, and this is {kind_of(name)}")
     if kind == "diagnostic" and trace.owner is not None:
         trace.dropped.add(name)
-        return
+        return value
     at = call.at("name")
     first = trace.names.get((kind, name))
     if first is not None:
         message = f'the {kind} "{name}" is reported twice in one graph'
         evaluator.report(rules.DECLARED_TWICE, at, message, "give one of them another name", (Related(first, "the first one"),))
-        return
+        return value
     trace.names[kind, name] = at
     if node is not None:
         report = Report(name, node, reduce, weight, call.form)
         (trace.graph.metrics if kind == "metric" else trace.graph.diagnostics).append(report)
+    return value
 
 
 def _scalar(call: Call, name: str) -> Node | None:
@@ -225,9 +257,10 @@ def _scalar(call: Call, name: str) -> Node | None:
     if is_number(value) or (isinstance(value, Node) and value.shape == () and value.dtype is not BOOL):
         return call.tensor_of(value, at)
     what = f"a scalar of numbers, and this is {kind_of(value)}"
-    help = "reduce it first: (mean …) or (sum …)" if isinstance(value, Node) and value.shape else ""
-    if isinstance(value, Node) and value.dtype is BOOL:
-        help = "cast it first: (cast … :f32)"
+    help = ""
+    if isinstance(value, Node):
+        number = "(cast … :f32)" if value.dtype is BOOL else "…"
+        help = f"write (mean {number}), or another reduction" if value.shape else f"write {number}"
     evaluator_of(call).report(rules.METRIC_ARGUMENT, at, f"`{call.name}` needs {what}", help)
     return None
 
@@ -275,14 +308,17 @@ def _count(call: Call, evaluator: Evaluator, trace: Trace) -> None:
         node = call.tensor_of(value, call.at("value"))
     else:
         message = f"a counter counts with an integer scalar, and this is {kind_of(value)}"
-        evaluator.report(rules.COUNTER_ARGUMENT, call.at("value"), message, "cast or reduce it: (cast (sum …) :i64)")
+        scalar = isinstance(value, Node) and value.shape == ()
+        help = "write (cast … :i64)" if scalar else "write (cast (sum …) :i64)" if isinstance(value, Node) else "write an integer"
+        evaluator.report(rules.COUNTER_ARGUMENT, call.at("value"), message, help)
     if isinstance(name, Unknown):
         trace.incomplete = True
         evaluator.unknown()
         return
     problem = _counter_name(name, trace)
     if problem:
-        raise call.fault(rules.COUNTER_ARGUMENT, "name", problem)
+        help = "give it another name" if isinstance(name, Keyword) else f"write :{name if isinstance(name, str) else 'name'}"
+        raise call.fault(rules.COUNTER_ARGUMENT, "name", problem, help)
     assert isinstance(name, Keyword)
     trace.counters[name.name] = call.at("name")
     if node is not None:

@@ -146,6 +146,14 @@ class Evaluator:
             self.findings.append(Finding(rule, place, message, help, related, fixes))
         return self.unknown() if rule.severity == "error" else UNKNOWN
 
+    def said(self, rule: Rule, at: Form) -> bool:
+        """Whether the rule has been reported there."""
+        return (rule.code, locate(self.frame, rule, at)) in self._seen
+
+    def withdraw(self, rule: Rule, place: Form) -> None:
+        """Take back what the rule said at a form of the file: an error has the same cause."""
+        self.findings = [finding for finding in self.findings if finding.rule is not rule or finding.at is not place]
+
     def report_fault(self, fault: Fault) -> Unknown:
         return self.report(fault.rule, fault.at, fault.message, fault.help, fault.related, fault.fixes)
 

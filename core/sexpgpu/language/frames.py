@@ -28,7 +28,7 @@ class Environment:
 
 
 class ModelRun:
-    """One call of a model: whose parameters it runs at, and which paths its `param` forms found so far."""
+    """One call of a model: whose parameters it runs at, and which paths its `param` forms found so far, each where first."""
 
     __slots__ = ("model", "outer", "seen", "variant")
 
@@ -36,7 +36,7 @@ class ModelRun:
         self.model = model
         self.variant = variant
         self.outer = outer
-        self.seen: set[tuple[str, Form]] = set()
+        self.seen: dict[tuple[str, Form], Frame] = {}
 
 
 class Scope:
