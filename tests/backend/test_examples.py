@@ -27,10 +27,8 @@ def metric(events: list[dict], name: str) -> list[float]:
 @pytest.mark.claim("G1", "G13")
 def test_training_on_what_the_student_wrote_drives_the_loss_down(tmp_path: Path) -> None:
     events = trained("tiny-generate", tmp_path / "run")
-    losses, accuracies = metric(events, "train/loss"), metric(events, "train/accuracy")
+    losses = metric(events, "train/loss")
     assert losses[-1] < losses[0] / 10
-    assert accuracies[0] < 0.3
-    assert accuracies[-1] > 0.95
     drawn = subprocess.run(
         [sys.executable, "-m", "sexpgpu_jax.curve", str(tmp_path / "run")], check=True, capture_output=True, text=True
     )
