@@ -9,7 +9,7 @@ from __future__ import annotations
 TERMINALS: dict[str, str] = {
     "BLOCK_TEXT": '(?:[^#|]|#(?!\\|)|\\|(?!#))+',
     "BLOCK_CLOSE": '\\|\\#',
-    "BYTE_ORDER_MARK": '\ufeff',
+    "BYTE_ORDER_MARK": '\\A\ufeff',
     "BLOCK_OPEN": '\\#\\|',
     "DATUM_COMMENT": '\\#;',
     "CLOSE_LIST": '\\)',

@@ -44,7 +44,7 @@ def test_the_terminals_are_those_of_the_grammar() -> None:
 
 
 def test_reading_does_not_load_lark() -> None:
-    code = "import sys, sexpgpu.reader, sexpgpu.reader.printing; sys.exit('lark' in sys.modules)"
+    code = "import sys, sexpgpu.reader, sexpgpu.reader.print; sys.exit('lark' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": str(ROOT / "core")})
 
 
@@ -96,6 +96,7 @@ def test_texts_that_read_have_larks_trees(parser: Lark, text: str) -> None:
 @given(text=soup | st.text(alphabet="()[]'\";#|:\\ \n1.xa\x07\x85", max_size=40))
 @example(text="#|" * 3 + "|#" * 3)
 @example(text="#||# #|#|# |#|# a")
+@example(text=" \ufeff")
 def test_what_does_not_read_does_not_parse(parser: Lark, text: str) -> None:
     """But for what no grammar says: openers in column 0, the escapes of strings, and that a commented datum may hold any token."""
     findings = reading(text).findings

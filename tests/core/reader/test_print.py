@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sexpgpu.reader.printing import write, write_number, write_string
+from sexpgpu.reader.print import write, write_number, write_string
 from support.reading import PROGRAM, programs, reading, soup, value
 
 
