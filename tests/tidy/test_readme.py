@@ -1,4 +1,4 @@
-"""The README shows what is so."""
+"""The README and the page on architecture show what is so."""
 
 from __future__ import annotations
 
@@ -31,3 +31,10 @@ def test_its_mistake_says_what_it_shows() -> None:
 
 def test_its_links_lead_somewhere() -> None:
     assert not [path for path in re.findall(r"\]\(([^)#:]+)\)", README) if not (ROOT / path).exists()]
+
+
+def test_what_the_architecture_names_is_there() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    named = re.findall(r"`((?:core|lsp|backend|editors|tests)/[\w./-]*)`", text)
+    assert len(named) > 20
+    assert not [path for path in named if not (ROOT / path).exists()]
