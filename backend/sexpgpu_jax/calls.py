@@ -77,7 +77,8 @@ def each(body: Body, carry: Any, rows: Any, count: jax.Array | None) -> tuple[An
     def turn(index: jax.Array, state: tuple[Any, Any]) -> tuple[Any, Any]:
         carry, results = state
         row = jax.tree.map(lambda rows: lax.dynamic_index_in_dim(rows, index, keepdims=False), rows)
-        carry, result = body(index, carry, row)
+        carry, row = lax.optimization_barrier((carry, row))  # how many rows there are is no matter of the body's
+        carry, result = lax.optimization_barrier(body(index, carry, row))
         return carry, jax.tree.map(lambda all, one: lax.dynamic_update_index_in_dim(all, one, index, 0), results, result)
 
     return lax.fori_loop(jnp.zeros((), jnp.int64), count, turn, (carry, results))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import logging
+import os
 import platform
 import sys
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from sexpgpu.files import DISK
 from sexpgpu.language.values import Keyword
 from sexpgpu.program.build import build_unit
 from sexpgpu.source import Source, Span
+from sexpgpu_jax.compiling import still_compiling
 from sexpgpu_jax.display import Display, display
 from sexpgpu_jax.events import Events
 from sexpgpu_jax.faults import RunFault
@@ -69,9 +71,15 @@ def run_command(args: argparse.Namespace) -> int:
         except OSError as error:
             return _complain(f"{error.filename}: {(error.strerror or str(error)).lower()}", 2)
         try:
-            return _train(args, analysis, folder, listener)
+            status = _train(args, analysis, folder, listener)
         finally:
             folder.close()
+        if still_compiling():
+            for stream in (sys.stdout, sys.stderr, listener):
+                if stream is not None:
+                    stream.flush()
+            os._exit(status)
+        return status
 
 
 def _train(args: argparse.Namespace, analysis: Analysis, folder: Folder, listener: TextIO | None) -> int:

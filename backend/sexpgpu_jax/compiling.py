@@ -8,6 +8,12 @@ from collections.abc import Callable, Sequence
 from sexpgpu_jax.calls import DeviceCall
 
 _EVERY = 0.05
+_NAME = "compile"
+
+
+def still_compiling() -> bool:
+    """Whether a compilation that was left to itself is under way: then Python must not end as usual, for XLA works on."""
+    return any(thread.name.startswith(_NAME) for thread in threading.enumerate())
 
 
 def compile_all(calls: Sequence[DeviceCall], look: Callable[[], None], workers: int = 2) -> None:
@@ -29,7 +35,7 @@ def compile_all(calls: Sequence[DeviceCall], look: Callable[[], None], workers: 
             except BaseException as error:  # noqa: BLE001  it is raised again in the thread that waits
                 failures.append(error)
 
-    threads = [threading.Thread(target=work, daemon=True, name=f"compile-{number}") for number in range(workers)]
+    threads = [threading.Thread(target=work, daemon=True, name=f"{_NAME}-{number}") for number in range(workers)]
     for thread in threads:
         thread.start()
     try:

@@ -40,7 +40,8 @@ def draw(points: list[tuple[int, float]], width: int = WIDTH, height: int = HEIG
     margin = max(len(f"{high:.4g}"), len(f"{low:.4g}"))
     labels = [f"{high:.4g}"] + [""] * (height - 2) + [f"{low:.4g}"]
     rows = [f"{label:>{margin}} ┤{''.join(row).rstrip()}" for label, row in zip(labels, grid, strict=True)]
-    axis = f"{'':{margin}} └{'─' * width}\n{'':{margin}}  {f'step {begin}':<{width - 8}}{steps[-1]:>8}"
+    first = f"step {begin}"
+    axis = f"{'':{margin}} └{'─' * width}\n{'':{margin}}  {first}{f' {steps[-1]}':>{max(width - len(first), 1)}}"
     return "\n".join([*rows, axis, f"first {values[0]:.6g} at step {steps[0]}, last {values[-1]:.6g} at step {steps[-1]}"])
 
 

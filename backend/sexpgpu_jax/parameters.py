@@ -6,18 +6,19 @@ moves it.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable
-from functools import cache
 from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
 
 from sexpgpu.graph.nodes import Graph, Node, Shape
 from sexpgpu.program.model import Parameter, Program
 from sexpgpu_jax.lowering.graph import Arrays, parameters_read
-from sexpgpu_jax.lowering.random import draw_key
 from sexpgpu_jax.lowering.table import jnp_dtype
 
 
@@ -39,11 +40,18 @@ def initialize(program: Program, seed: int) -> Store:
     trained = trained_paths(program)
     values = {path: first_value(parameter, seed) for path, parameter in sorted(program.parameters.items())}
     kept = parameters_read(program.graphs.values()).get("initial", set())
-    return Store(
-        {path: value for path, value in values.items() if path in trained},
-        {path: value for path, value in values.items() if path not in trained},
-        {path: jnp.copy(values[path]) for path in sorted(kept)},
+    return owned(
+        Store(
+            {path: value for path, value in values.items() if path in trained},
+            {path: value for path, value in values.items() if path not in trained},
+            {path: values[path] for path in sorted(kept)},
+        )
     )
+
+
+def owned(store: Store) -> Store:
+    """The values as arrays of the device that nothing else holds, which an update may use up."""
+    return jax.jit(lambda store: jax.tree.map(jnp.copy, store))(store)
 
 
 def trained_paths(program: Program) -> set[str]:
@@ -70,12 +78,18 @@ def _through_floats(graph: Graph) -> set[str]:
     return paths
 
 
-def first_value(parameter: Parameter, seed: int) -> jax.Array:
-    """The value that the parameter's initializer gives it: `parameter.shape`, `parameter.dtype`."""
+def first_value(parameter: Parameter, seed: int) -> NDArray[Any]:
+    """The value that the parameter's initializer gives it: `parameter.shape`, `parameter.dtype`.
+
+    It is drawn on the host, so nothing has to be compiled for it, and every device starts from the same bits.
+    """
     init = parameter.init
-    numbers = tuple(sorted((name, float(cast("float", value))) for name, value in init.arguments.items()))
-    make = _maker(init.name, parameter.shape, jnp_dtype(parameter.dtype), numbers)
-    return make(draw_key(jnp.asarray(seed, jnp.int64), parameter.path, jnp.zeros((), jnp.int64)))
+    dtype = jnp_dtype(parameter.dtype)
+    wide = np.dtype(np.float64 if dtype == np.float64 else np.float32)
+    numbers = {name: float(cast("float", value)) for name, value in init.arguments.items()}
+    key = hashlib.blake2b(f"{seed} {parameter.path}".encode(), digest_size=16).digest()
+    draws = np.random.Generator(np.random.Philox(key=int.from_bytes(key, "little")))
+    return _INITIALIZERS[init.name](draws, parameter.shape, wide, numbers).astype(dtype)
 
 
 def fans(shape: Shape) -> tuple[int, int]:
@@ -87,52 +101,46 @@ def fans(shape: Shape) -> tuple[int, int]:
     return max(1, window * shape[-2]), max(1, window * shape[-1])
 
 
-@cache
-def _maker(init: str, shape: Shape, dtype: Any, numbers: tuple[tuple[str, float], ...]) -> Callable[[jax.Array], jax.Array]:
-    """One compiled function for all parameters that are made alike: a key to a value."""
-    given = dict(numbers)
-    inner = jnp.dtype(jnp.float64 if dtype == jnp.float64 else jnp.float32)
-
-    def make(key: jax.Array) -> jax.Array:
-        return _INITIALIZERS[init](key, shape, inner, given).astype(dtype)
-
-    return jax.jit(make)
-
-
 Numbers = dict[str, float]
+Draws = np.random.Generator
 
 
-def _constant(value: Callable[[Numbers], float]) -> Callable[..., jax.Array]:
-    return lambda _key, shape, dtype, given: jnp.full(shape, value(given), dtype)
+def _constant(value: Callable[[Numbers], float]) -> Callable[..., NDArray[Any]]:
+    return lambda _, shape, dtype, given: np.full(shape, value(given), dtype)
 
 
-def _normal(key: jax.Array, shape: Shape, dtype: Any, given: Numbers) -> jax.Array:
-    return jax.random.normal(key, shape, dtype) * dtype.type(given["std"])
+def _normal(draws: Draws, shape: Shape, dtype: Any, given: Numbers) -> NDArray[Any]:
+    return np.asarray(draws.standard_normal(shape, dtype) * dtype.type(given["std"]))
 
 
-def _uniform(key: jax.Array, shape: Shape, dtype: Any, given: Numbers) -> jax.Array:
-    return jax.random.uniform(key, shape, dtype, dtype.type(given["lo"]), dtype.type(given["hi"]))
+def _uniform(draws: Draws, shape: Shape, dtype: Any, given: Numbers) -> NDArray[Any]:
+    lo, hi = dtype.type(given["lo"]), dtype.type(given["hi"])
+    return np.asarray(draws.random(shape, dtype) * (hi - lo) + lo)
 
 
-def _truncated(gain: float) -> Callable[..., jax.Array]:
+def _truncated(gain: float) -> Callable[..., NDArray[Any]]:
     """Normal draws cut at two deviations, widened so that their variance is `gain` / fan-in."""
 
-    def make(key: jax.Array, shape: Shape, dtype: Any, _: Numbers) -> jax.Array:
-        deviation = math.sqrt(gain / fans(shape)[0]) / _DEVIATION_WITHIN_TWO
-        return jax.random.truncated_normal(key, dtype.type(-2), dtype.type(2), shape, dtype) * dtype.type(deviation)
+    def make(draws: Draws, shape: Shape, dtype: Any, _: Numbers) -> NDArray[Any]:
+        values = np.asarray(draws.standard_normal(shape, dtype))
+        beyond = np.abs(values) > 2
+        while beyond.any():
+            values[beyond] = draws.standard_normal(int(beyond.sum()), dtype)
+            beyond = np.abs(values) > 2
+        return values * dtype.type(math.sqrt(gain / fans(shape)[0]) / _DEVIATION_WITHIN_TWO)
 
     return make
 
 
-def _glorot(key: jax.Array, shape: Shape, dtype: Any, _: Numbers) -> jax.Array:
-    bound = dtype.type(math.sqrt(6 / sum(fans(shape))))
-    return jax.random.uniform(key, shape, dtype, -bound, bound)
+def _glorot(draws: Draws, shape: Shape, dtype: Any, _: Numbers) -> NDArray[Any]:
+    bound = math.sqrt(6 / sum(fans(shape)))
+    return _uniform(draws, shape, dtype, {"lo": -bound, "hi": bound})
 
 
 _DEVIATION_WITHIN_TWO = 0.87962566103423978
 """Standard deviation of a standard normal cut at -2 and 2."""
 
-_INITIALIZERS: dict[str, Callable[..., jax.Array]] = {
+_INITIALIZERS: dict[str, Callable[..., NDArray[Any]]] = {
     "init-zeros": _constant(lambda _: 0),
     "init-ones": _constant(lambda _: 1),
     "init-constant": _constant(lambda given: given["value"]),

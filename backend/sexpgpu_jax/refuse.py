@@ -25,31 +25,25 @@ def refusals(program: Program) -> list[Refusal]:
 
 def _settings(program: Program) -> list[Refusal]:
     run = whole(program.run)
-    rows: list[tuple[str, bool, str, str]] = [
-        ("stack", _integer(run.settings.get("stack"), 1) > 1, "stacking microbatches", "write :stack 1; the bits are the same"),
-        ("precision", run.keyword("precision") != "f32", "the precision :bf16", "write :precision :f32, or leave the key out"),
+    asked: list[tuple[str, bool, str, str]] = [
         (
-            "mesh",
-            _several_axes(run.settings.get("mesh")),
-            "a mesh of several devices",
-            "leave the key out: the run uses one device",
+            "stack",
+            _integer(run.settings.get("stack"), 1) > 1,
+            "stacking microbatches is",
+            "write :stack 1: the results are the same to the bit",
         ),
-        ("ema", _given(run.settings.get("ema")), "an average of the parameters", "leave :ema out"),
+        ("precision", run.keyword("precision") != "f32", "the precision :bf16 is", "write :precision :f32, or leave the key out"),
+        ("mesh", _several_axes(run.settings.get("mesh")), "a mesh of several devices is", "leave :mesh out: a run has one device"),
+        ("ema", _given(run.settings.get("ema")), "an average of the parameters is", "leave :ema out"),
         (
             "checkpoint-every",
             _integer(run.settings.get("checkpoint-every"), 0) > 0,
-            "checkpoints",
-            "leave the key out; the last parameters are saved",
+            "writing checkpoints is",
+            "leave :checkpoint-every out: the last parameters are saved",
         ),
-        ("keep-best", _given(run.settings.get("keep-best")), "keeping the best checkpoint", "leave :keep-best out"),
+        ("keep-best", _given(run.settings.get("keep-best")), "keeping the best checkpoint is", "leave :keep-best out"),
     ]
-    return [
-        Refusal(
-            f"{what} is not built yet" if not what.endswith("s") else f"{what} are not built yet", run.keys.get(key, run.form), help
-        )
-        for key, asked, what, help in rows
-        if asked
-    ]
+    return [Refusal(f"{what} not built yet", run.keys.get(key, run.form), help) for key, is_, what, help in asked if is_]
 
 
 def _parameters(program: Program) -> list[Refusal]:

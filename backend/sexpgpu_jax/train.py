@@ -69,7 +69,7 @@ class Training:
         self._look()
         rule = Rule(program)
         self._state: Any = jax.jit(rule.init)(self.store.trained)
-        self._step = Step(program, self.store, self._state, rule, self.progress, _batch_types(training))
+        self._step = Step(program, self.store, self._state, rule, self.progress, batch_types(training))
         self._passes = [self._evaluation(name) for name in program.passes]
         self.calls: list[DeviceCall] = [*self._step.calls, *(call for each in self._passes for call in each.calls)]
         self._pending: Pending | None = None
@@ -79,7 +79,7 @@ class Training:
         declared = self.program.passes[name]
         loader = whole(declared.loader)
         data = Stages(loader, self.progress.seed, self._opened, shuffled=False, repeat=True)
-        return Evaluation(self.program, declared, self.store, self.progress, data, _batch_types(loader))
+        return Evaluation(self.program, declared, self.store, self.progress, data, batch_types(loader))
 
     def compile(self) -> None:
         """Compile every device call, so that nothing fails to compile once the run is under way."""
@@ -236,6 +236,7 @@ def _rows(packed: list[Any], count: int) -> np.ndarray:
     return np.concatenate([np.asarray(call).reshape(-1, 2, count) for call in packed])
 
 
-def _batch_types(loader: Loader) -> dict[str, jax.ShapeDtypeStruct]:
-    rows, fields = whole(loader.batch), whole(loader.fields)
+def batch_types(loader: Loader, stack: int = 1) -> dict[str, jax.ShapeDtypeStruct]:
+    """The types of a device call's batch, `stack` microbatches behind each other."""
+    rows, fields = stack * whole(loader.batch), whole(loader.fields)
     return {name: jax.ShapeDtypeStruct((rows, *field.shape), jnp_dtype(field.dtype)) for name, field in fields.items()}

@@ -109,7 +109,7 @@ def test_a_schedule_sees_the_step_before_it_and_counters_after_all_microbatches(
     (metric "w" w :reduce :min)
     (metric "loss" (* w 1.0))))""",
         optimizer="""(defoptimizer (sgd :lr (lambda (ctx)
-  (cast (+ (* 1000000 (getf ctx :step)) (+ (* 1000 (getf ctx :tokens)) (+ (* 10 (getf ctx :records)) (getf ctx :microbatch)))) :f32))))""",
+  (cast (+ (* 1000000 (getf ctx :step)) (* 1000 (getf ctx :tokens)) (* 10 (getf ctx :records)) (getf ctx :microbatch)) :f32))))""",
         run="(defrun :steps 3 :microbatches 2 :report-every 1)",
     )
     moves = -np.diff(values(run(tmp_path, text), "w"))

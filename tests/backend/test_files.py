@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sexpgpu.language.dtypes import DTYPES
 from sexpgpu_jax.data.files import open_file
 from sexpgpu_jax.faults import RunFault
+from sexpgpu_jax.lowering.table import jnp_dtype
 from support.programs import fields, made
 
 ROWS = np.arange(60, dtype=np.int32).reshape(10, 6)
 
 
 def source(tmp_path: Path, name: str, path: str, **arguments: Any) -> Any:
-    return made("source", name, str(tmp_path / "run.sx"), path=path, **arguments)
+    return made("source", name, {"path": path, **arguments}, str(tmp_path / "run.sx"))
 
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
@@ -29,6 +31,16 @@ def test_npz_gives_records_along_axis_0(tmp_path: Path, save: Any) -> None:
     np.testing.assert_array_equal(batch["row"], ROWS[[3, 0, 3]])
     assert batch["label"].tolist() == [3, 0, 3]
     assert {name: array.dtype for name, array in batch.items()} == {"row": np.int32, "label": np.int8}
+
+
+def test_an_archive_may_hold_the_other_byte_order_and_bfloat16(tmp_path: Path) -> None:
+    halves = np.arange(6).astype(jnp_dtype(DTYPES["bf16"]))
+    np.savez(tmp_path / "data.npz", row=ROWS.astype(">i4"), half=halves)
+    records = open_file(source(tmp_path, "npz", "data.npz"), fields(half=((), "bf16")))
+    assert records.take(np.array([4]))["half"].tolist() == [4]
+    batch = open_file(source(tmp_path, "npz", "data.npz"), fields(row=((6,), "i32"))).take(np.array([1]))
+    assert batch["row"].dtype == np.dtype("=i4")
+    assert batch["row"].tolist() == ROWS[[1]].tolist()
 
 
 @pytest.mark.parametrize(

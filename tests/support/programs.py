@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 from pathlib import Path
 from typing import Any
 
 from sexpgpu.analysis import analyse
 from sexpgpu.language.dtypes import DTYPES
-from sexpgpu.language.values import Keyword, List, Made, Value, keyword
+from sexpgpu.language.values import List, Made, Value, keyword
 from sexpgpu.program.model import Field, Parameter, Program
 from sexpgpu.reader.forms import Form, SymbolForm, TopForm
 from sexpgpu.source import Source
@@ -26,7 +27,7 @@ def fields(**types: tuple[tuple[int, ...], str]) -> dict[str, Field]:
     return {name: Field(shape, DTYPES[dtype], place()) for name, (shape, dtype) in types.items()}
 
 
-def made(group: str, name: str, written_in: str = "test.sx", **arguments: Any) -> Made:
+def made(group: str, name: str, arguments: dict[str, Any], written_in: str = "test.sx") -> Made:
     """A source or initializer; Python's lists and strings that begin with `:` become the language's."""
     at = place(written_in)
     return Made(group, name, {key: _value(value) for key, value in arguments.items()}, {}, at)
@@ -44,7 +45,7 @@ def parameter(path: str, shape: tuple[int, ...], init: str = "init-lecun", dtype
         path=path,
         shape=shape,
         dtype=DTYPES[dtype],
-        init=made("initializer", init, **arguments),
+        init=made("initializer", init, arguments),
         frozen=False,
         pretrained=None,
         entry=path,
@@ -116,4 +117,23 @@ def run(folder: Path, text: str, **options: Any) -> Ran:
     return Ran(run_command(argparse.Namespace(**{**given, "file": str(file), "out": str(out), **options})), out)
 
 
-__all__ = ["Keyword", "Ran", "fields", "made", "parameter", "place", "program_of", "run"]
+class Trained:
+    """A program in training, in this process: `training` itself, and the events so far."""
+
+    def __init__(self, text: str, steps: int | None = None) -> None:
+        from sexpgpu_jax.display import Silent
+        from sexpgpu_jax.events import Events
+        from sexpgpu_jax.runtime import configure
+        from sexpgpu_jax.signals import Signals
+        from sexpgpu_jax.train import Training
+
+        configure("cpu")
+        program = program_of(text)
+        if steps is not None and program.run is not None:
+            program.run.settings["steps"] = steps
+        self._lines = io.StringIO()
+        self.training = Training(program, Events([self._lines]), Silent(), Signals())
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self._lines.getvalue().splitlines()]

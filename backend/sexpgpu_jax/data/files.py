@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from sexpgpu.diagnostics import rules
 from sexpgpu.files import beside
-from sexpgpu.language.dtypes import DTYPES
-from sexpgpu.language.values import Keyword, List, Made, is_number
+from sexpgpu.language.dtypes import BF16, DTYPES
+from sexpgpu.language.values import Keyword, Made, is_number
+from sexpgpu.program.data import row_range
 from sexpgpu.program.model import Field
 from sexpgpu_jax.faults import RunFault
 from sexpgpu_jax.lowering.table import jnp_dtype
@@ -52,15 +53,9 @@ class Rows:
 
 
 def selected(records: Records, made: Made) -> Records:
-    """The records that the source's `:rows` leaves: counts, or fractions where either end is written as a float."""
-    rows = made.arguments.get("rows")
-    if not isinstance(rows, List):
-        return records
-    ends = [cast("int | float", end) for end in rows.items]
-    if any(isinstance(end, float) for end in ends):
-        ends = [round(end * records.count) for end in ends]
-    start, stop = (min(max(0, int(end)), records.count) for end in ends)
-    return Rows(records, start, max(start, stop))
+    """The records that the source's `:rows` leaves."""
+    start, stop = row_range(made, records.count)
+    return records if (start, stop) == (0, records.count) else Rows(records, start, stop)
 
 
 def open_file(made: Made, fields: Fields) -> Records:
@@ -96,7 +91,8 @@ class Arrays:
         self.count = min((len(array) for array in arrays.values()), default=0)
 
     def take(self, indices: NDArray[np.int64]) -> Batch:
-        return {name: array[indices] for name, array in self._arrays.items()}
+        taken = {name: array[indices] for name, array in self._arrays.items()}
+        return {name: array.astype(array.dtype.newbyteorder("="), copy=False) for name, array in taken.items()}
 
 
 def _npz(path: Path, made: Made, fields: Fields) -> Records:
@@ -119,9 +115,14 @@ def _npz(path: Path, made: Made, fields: Fields) -> Records:
 
 
 def _as_field(array: NDArray[Any], name: str, field: Field, path: Path, made: Made) -> NDArray[Any]:
-    if array.ndim == 0 or array.shape[1:] != field.shape or array.dtype != jnp_dtype(field.dtype):
-        is_, wanted = f"{array.dtype}{list(array.shape)}", f"{jnp_dtype(field.dtype)}{['records', *field.shape]}".replace("'", "")
-        raise content(made, f"the array {name} of {path} is {is_}, and its field asks for {wanted}")
+    wanted = jnp_dtype(field.dtype)
+    if field.dtype is BF16 and array.dtype.kind == "V" and array.dtype.itemsize == wanted.itemsize:
+        array = array.view(wanted)  # NumPy has no name for it, and stores bytes
+    if array.ndim == 0 or array.shape[1:] != field.shape or array.dtype.newbyteorder("=") != wanted:
+        asked = ", ".join(["records", *map(str, field.shape)])
+        raise content(
+            made, f"the array {name} of {path} is {array.dtype}{list(array.shape)}, and its field asks for {wanted}[{asked}]"
+        )
     return array
 
 

@@ -12,8 +12,9 @@ import hashlib
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
-from sexpgpu.graph.nodes import Node
+from sexpgpu.graph.nodes import Node, Shape
 from sexpgpu_jax.lowering.table import jnp_dtype, lowers
 
 jax.config.update("jax_threefry_partitionable", True)
@@ -38,10 +39,18 @@ def _words(number: jax.Array) -> tuple[jax.Array, jax.Array]:
     return (wide >> 32).astype(jnp.uint32), wide.astype(jnp.uint32)
 
 
+def _even(key: jax.Array, shape: Shape, lo: float = 0, hi: float = 1) -> jax.Array:
+    """Numbers from `lo` up to `hi` in f32. The bounds are f32 themselves, or they would travel as f64."""
+    return jax.random.uniform(key, shape, jnp.float32, np.float32(lo), np.float32(hi))
+
+
+def _gumbel(key: jax.Array, shape: Shape) -> jax.Array:
+    return -jnp.log(-jnp.log(_even(key, shape, float(np.finfo(np.float32).tiny))))
+
+
 @lowers("uniform")
 def uniform(node: Node, key: jax.Array) -> jax.Array:
-    lo, hi = node.attrs["lo"], node.attrs["hi"]
-    return jax.random.uniform(key, node.shape, jnp.float32, lo, hi).astype(jnp_dtype(node.dtype))
+    return _even(key, node.shape, node.attrs["lo"], node.attrs["hi"]).astype(jnp_dtype(node.dtype))
 
 
 @lowers("normal")
@@ -52,12 +61,12 @@ def normal(node: Node, key: jax.Array) -> jax.Array:
 
 @lowers("gumbel")
 def gumbel(node: Node, key: jax.Array) -> jax.Array:
-    return jax.random.gumbel(key, node.shape, jnp.float32).astype(jnp_dtype(node.dtype))
+    return _gumbel(key, node.shape).astype(jnp_dtype(node.dtype))
 
 
 @lowers("bernoulli")
 def bernoulli(node: Node, key: jax.Array, p: jax.Array) -> jax.Array:
-    return jax.random.uniform(key, node.shape, jnp.float32) < p.astype(jnp.float32)
+    return _even(key, node.shape) < p.astype(jnp.float32)
 
 
 @lowers("randint")
@@ -67,7 +76,7 @@ def randint(node: Node, key: jax.Array) -> jax.Array:
 
 @lowers("categorical")
 def categorical(node: Node, key: jax.Array, logits: jax.Array) -> jax.Array:
-    return jax.random.categorical(key, logits.astype(jnp.float32), axis=node.attrs["axis"]).astype(jnp.int32)
+    return lax.argmax(logits.astype(jnp.float32) + _gumbel(key, logits.shape), node.attrs["axis"], jnp.int32)
 
 
 @lowers("permutation")
@@ -78,6 +87,6 @@ def permutation(node: Node, key: jax.Array) -> jax.Array:
 @lowers("dropout")
 def dropout(node: Node, key: jax.Array, x: jax.Array, rate: jax.Array) -> jax.Array:
     rate = rate.astype(jnp.float32)
-    kept = jax.random.uniform(key, node.shape, jnp.float32) >= rate
+    kept = _even(key, node.shape) >= rate
     scale = jnp.where(rate < 1, 1 / jnp.where(rate < 1, 1 - rate, 1), 0)
     return jnp.where(kept, x.astype(jnp.float32) * scale, 0).astype(x.dtype)
