@@ -23,6 +23,15 @@ def locate(frame: Frame, rule: Rule, at: Form) -> Form:
     return at
 
 
+def called(frame: Frame, at: Form) -> str:
+    """The name of the prelude's function that the file called, on the way to a form that the prelude wrote."""
+    name = ""
+    inner: Frame | None = frame
+    while at.top.source.builtin and inner is not None and inner.form is not None:
+        name, at, inner = inner.name, inner.form, inner.parent
+    return name
+
+
 def head_of(form: Form) -> Form:
     """The first item of a call; of anything else, the form itself."""
     return form.items[0] if isinstance(form, ListForm) and form.items else form

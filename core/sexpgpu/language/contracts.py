@@ -16,7 +16,7 @@ from sexpgpu.language.dtypes import BOOL, F32, DType
 from sexpgpu.language.fault import UnknownArgument
 from sexpgpu.language.frames import GENERATOR_ROLES, Frame, Trace
 from sexpgpu.language.host import evaluator_of, host
-from sexpgpu.language.values import UNKNOWN, Keyword, List, Made, Model, Nil, Unknown, Value, is_number, kind_of
+from sexpgpu.language.values import UNKNOWN, Absent, Keyword, List, Made, Model, Nil, Unknown, Value, is_number, kind_of
 from sexpgpu.ops.call import Call
 from sexpgpu.program.model import Parameter
 
@@ -60,7 +60,7 @@ def _param(call: Call) -> Value:
     shape = call.shape("shape")
     init = call.value("init")
     if not isinstance(init, Made) or init.group != "initializer":
-        raise call.wrong_kind(init, call.at("init"), "an initializer, such as (init-lecun),")
+        raise call.wrong_kind(init, call.at("init"), "an initializer, such as (init-lecun),", staged=False)
     dtype, compute = _parameter_dtype(call)
     frozen = scope.frozen or call.boolean("frozen")
     path = "/".join((*scope.names, part))
@@ -254,6 +254,10 @@ def _scalar(call: Call, name: str) -> Node | None:
     if isinstance(value, Unknown):
         evaluator_of(call).unknown()
         return None
+    if isinstance(value, Absent):
+        if value.used:
+            return None
+        value.used = True
     if is_number(value) or (isinstance(value, Node) and value.shape == () and value.dtype is not BOOL):
         return call.tensor_of(value, at)
     what = f"a scalar of numbers, and this is {kind_of(value)}"
@@ -384,4 +388,4 @@ def _variant(call: Call, value: Value, variant: str) -> Value:
         return List([_variant(call, item, variant) if index % 2 else item for index, item in enumerate(value.items)])
     if isinstance(value, Unknown):
         return value
-    raise call.wrong_kind(value, call.at("model"), "a model, or a plist of models,")
+    raise call.wrong_kind(value, call.at("model"), "a model, or a plist of models,", staged=False)

@@ -64,7 +64,10 @@ def decide(evaluator: Evaluator, value: Value, at: Form, by: str) -> bool | None
         message = f"`{by}` decides on the host, before the run, and this is {kind_of(value)}"
         instead = _INSTEAD[by]
         how = "(where condition then else)" if instead == "where" else f"({instead} …)"
-        evaluator.report(rules.STAGE_TENSOR, at, message, f"write {how}, which decides for each element during the run")
+        help = f"write {how}, which decides for each element during the run"
+        if at.top.source.builtin:
+            help = "give a value that is known before the run, such as true, false or nil"
+        evaluator.report(rules.STAGE_TENSOR, at, message, help)
         evaluator.trace.incomplete = True
         return None
     return truthy(value)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from sexpgpu.diagnostics import rules
 from sexpgpu.diagnostics.finding import Finding, Fix, Related, Rule
 from sexpgpu.graph.nodes import Attribute, Node, Shape
-from sexpgpu.language.attribution import locate
+from sexpgpu.language.attribution import called, locate
 from sexpgpu.language.calls import apply
 from sexpgpu.language.control import SPECIAL
 from sexpgpu.language.dtypes import BF16, F32, DType
@@ -49,6 +49,9 @@ MOST_BITS = 4_096
 MOST_CHARACTERS = 100_000
 
 _PYTHON_FRAMES_A_FORM = 8
+
+_WHOLE = (rules.ASSERT_FAILED, rules.PARAMETER_CONFLICT, rules.PARAMETER_SHARED)
+"""What says by itself which of the prelude's functions it speaks of."""
 
 
 class Evaluator:
@@ -140,6 +143,8 @@ class Evaluator:
         place = locate(self.frame, rule, at)
         if place is not at:
             fixes = ()
+            if rule not in _WHOLE:
+                message = f"in `{called(self.frame, at)}`, {message}"
         related = tuple(note for note in related if not note.at.top.source.builtin)
         if not self.exhausted and (rule.code, place) not in self._seen:
             self._seen.add((rule.code, place))

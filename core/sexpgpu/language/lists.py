@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NoReturn
 
 from sexpgpu.diagnostics import rules
 from sexpgpu.diagnostics.finding import Edit, Fix, Related
@@ -93,19 +92,18 @@ def _reverse(call: Call) -> Value:
 
 def _items(call: Call, value: Value, at: Form) -> Sequence[Value]:
     if isinstance(value, Unknown):
-        _unknown_items()
+        raise UnknownArgument
     if isinstance(value, Nil) and not isinstance(value, Absent):
         return ()
     if not isinstance(value, List):
-        raise call.wrong_kind(value, at, "a list")
+        fault = call.wrong_kind(value, at, "a list", staged=False)
+        if isinstance(value, Node):
+            fault.help = "of a tensor, (dim x 0) is the length, `slice` and `take` give parts, and `split` gives a list"
+        raise fault
     if isinstance(value, Plist):
         value.whole = True
     call.tracer.tick(len(value.items))
     return value.items
-
-
-def _unknown_items() -> NoReturn:
-    raise UnknownArgument
 
 
 def _whole(call: Call, name: str) -> Sequence[Value]:
@@ -153,7 +151,7 @@ def key_of(call: Call) -> str | Keyword:
     key = call.value("key")
     if isinstance(key, (Keyword, str)):
         return key
-    raise call.wrong_kind(key, call.at("key"), "a keyword or a string as the key")
+    raise call.wrong_kind(key, call.at("key"), "a keyword or a string as the key", staged=False)
 
 
 def entry(items: Sequence[Value], key: str | Keyword) -> Value | None:
@@ -173,9 +171,9 @@ def _plist(call: Call) -> List:
     if isinstance(plist, Nil):
         return List(())
     if not isinstance(plist, List):
-        raise call.wrong_kind(plist, call.at("plist"), "a plist")
+        raise call.wrong_kind(plist, call.at("plist"), "a plist", staged=False)
     if any(isinstance(key, Unknown) for key in plist.items[::2]):
-        _unknown_items()
+        raise UnknownArgument
     if len(plist.items) % 2 or not all(isinstance(key, (Keyword, str)) for key in plist.items[::2]):
         message = f"`{call.name}` needs a plist here: keywords or strings, each with its value behind it"
         raise call.fault(rules.TYPE_KIND, "plist", message, "write (list :name value …)")
@@ -297,9 +295,9 @@ def _function(call: Call, name: str = "function") -> Value:
     value = call.raw(name)
     if isinstance(value, Unknown):
         evaluator_of(call).trace.incomplete = True
-        _unknown_items()
+        raise UnknownArgument
     if not isinstance(value, Function):
-        raise call.wrong_kind(value, call.at(name), "a function")
+        raise call.wrong_kind(value, call.at(name), "a function", staged=False)
     return value
 
 

@@ -71,7 +71,9 @@ def shown(call: Call, value: Value, *, quoted: bool = False) -> str:
 
 def _text(call: Call, value: Value, at: int) -> str:
     if isinstance(value, Node):
-        raise call.wrong_kind(value, call.rest_at(at), "text")
+        fault = call.wrong_kind(value, call.rest_at(at), "text", staged=False)
+        fault.help = "a tensor has no text before the run; `print` shows its shape and dtype"
+        raise fault
     return shown(call, value)
 
 

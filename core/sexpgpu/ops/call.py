@@ -111,7 +111,7 @@ class Call:
         if isinstance(value, Nil) and not isinstance(value, Absent):
             return []
         if not isinstance(value, List):
-            raise self.wrong_kind(value, at, "a list")
+            raise self.wrong_kind(value, at, "a list", staged=False)
         self.tracer.tick(len(value.items))
         return list(value.items)
 
@@ -132,11 +132,11 @@ class Call:
 
     # Host values
 
-    def wrong_kind(self, value: Value, at: Form, wanted: str) -> Fault:
-        """The fault for a value that is not what was wanted there."""
+    def wrong_kind(self, value: Value, at: Form, wanted: str, *, staged: bool = True) -> Fault:
+        """The fault for a value that is not what was wanted; `staged`: where the host decides by it, so that a tensor has none."""
         if isinstance(value, Absent):
             return absent_fault(value, at, f"`{self.name}` needs {wanted}")
-        if isinstance(value, Node):
+        if staged and isinstance(value, Node):
             message = f"`{self.name}` needs {wanted} that is known before the run, and this is {kind_of(value)}"
             return Fault(rules.STAGE_TENSOR, at, message, "compute it from host numbers, or from (shape x), (dim x axis)")
         return Fault(rules.TYPE_KIND, at, f"`{self.name}` needs {wanted} here, and this is {kind_of(value)}")
@@ -173,7 +173,7 @@ class Call:
         value = self.value(name)
         if isinstance(value, str):
             return value
-        raise self.wrong_kind(value, self.at(name), "a string")
+        raise self.wrong_kind(value, self.at(name), "a string", staged=False)
 
     def dtype(self, name: str, default: DType | None = None) -> DType:
         """A dtype by keyword; `:float`, also when it is absent and has no default, is the compute float of the place."""
@@ -189,17 +189,17 @@ class Call:
             help = f"write :{near[0]}" if near else "a dtype is one of " + " ".join(f":{d}" for d in (*DTYPES, "float"))
             fixes = (Fix(f"write :{near[0]}", (Edit(self.at(name), f":{near[0]}"),)),) if near else ()
             raise self.fault(rules.TYPE_KIND, name, f"there is no dtype :{value.name}", help, fixes)
-        raise self.wrong_kind(value, self.at(name), "a dtype, such as :f32")
+        raise self.wrong_kind(value, self.at(name), "a dtype, such as :f32,", staged=False)
 
-    def items(self, name: str) -> list[tuple[Value, Form]]:
+    def items(self, name: str, wanted: str = "a list or vector") -> list[tuple[Value, Form]]:
         """The items of a list or vector, each with the form that wrote it (else the argument's). nil is empty."""
-        return self._items(self.value(name), self.at(name))
+        return self._items(self.value(name), self.at(name), wanted)
 
-    def _items(self, value: Value, at: Form) -> list[tuple[Value, Form]]:
+    def _items(self, value: Value, at: Form, wanted: str = "a list or vector") -> list[tuple[Value, Form]]:
         if isinstance(value, Nil) and not isinstance(value, Absent):
             return []
         if not isinstance(value, List):
-            raise self.wrong_kind(value, at, "a list or vector")
+            raise self.wrong_kind(value, at, wanted)
         self.tracer.tick(len(value.items))
         return list(zip(map(known, value.items), item_forms(value, at), strict=True))
 
@@ -243,7 +243,7 @@ class Call:
     def axes_at(self, name: str, rank: int) -> list[tuple[int, Form]]:
         """One axis or a vector of axes, counted from 0, in the order in which they are given, each with its form."""
         value = self.value(name)
-        entries = [(value, self.at(name))] if type(value) is int else self.items(name)
+        entries = [(value, self.at(name))] if type(value) is int else self.items(name, "an axis or a vector of axes")
         axes: list[tuple[int, Form]] = []
         for item, form in entries:
             axis = self.axis_of(self.integer_of(item, form), form, rank)
@@ -286,9 +286,9 @@ class Call:
         raise Fault(rules.DTYPE_OPERATOR, at, message, help, (), fixes)
 
     def wrapped(self, at: Form, before: str, behind: str = "") -> tuple[str, tuple[Fix, ...]]:
-        """The help and the fix that write `(before argument behind)`. A call through `mapcar` or `apply` shows no argument."""
+        """The help and the fix that write `(before argument behind)`. A call through `mapcar`, or in the prelude, shows none."""
         head = self.head
-        shows = isinstance(head, SymbolForm) and head.name == self.name
+        shows = isinstance(head, SymbolForm) and head.name == self.name and not self.form.top.source.builtin
         behind = f" {behind}" if behind else ""
         help = f"write ({before} {short(at) if shows else '…'}{behind})"
         return help, (Fix(f"write ({before} …{behind})", (Edit(at, f"({before} {at.text}{behind})"),)),) if shows else ()

@@ -95,7 +95,7 @@ def absent_fault(value: Absent, at: Form, needs: str) -> Fault:
     key = value.key
     plist = value.plist
     names = entry_names(plist)
-    near = nearest(key_name(key), names)
+    near = [] if key.top.source.builtin else nearest(key_name(key), names)
     help = f"write {as_key(key, near[0])}" if near else "there is " + (" ".join(as_key(key, name) for name in names) or "no entry")
     fixes = (Fix(f"write {as_key(key, near[0])}", (Edit(key, as_key(key, near[0])),)),) if near else ()
     if isinstance(plist, Plist) and plist.role == "observations":

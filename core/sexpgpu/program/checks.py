@@ -52,9 +52,8 @@ def check_ctx(builder: Builder) -> None:
             if name in counters:
                 help = "count in the state instead, or read the counter in `prepare` or `objective`"
                 message = f"{key.text} is a counter, and counters are nil in a generator: `prepare` runs after it"
-                related = (
-                    (Related(builder.counters[name.removeprefix("stage-")], "declared here"),) if name in builder.counters else ()
-                )
+                counter = name if name in builder.counters else name.removeprefix("stage-")
+                related = (Related(builder.counters[counter], "declared here"),)
                 builder.evaluator.report(rules.GENERATOR_COUNTER, key, message, help, related)
             elif not builder.counters_open:
                 near = nearest(key_name(key), [*CTX, *(() if trace.role in GENERATOR_ROLES else counters)])
@@ -92,6 +91,8 @@ def models_in(value: Value | None) -> list[Model] | None:
     if isinstance(value, Model):
         return [value]
     if isinstance(value, List):
+        if any(isinstance(item, Unknown) for item in value.items):
+            return None
         return [item for item in value.items if isinstance(item, Model)]
     return None if value is None or isinstance(value, (Unknown, Nil)) else []
 
@@ -148,6 +149,8 @@ def check_idle(builder: Builder) -> None:
         model = builder.program.models.get(name)
         if model is not None and found is not None and model.form not in found:
             continue
+        if model is not None and isinstance(model.settings.get("frozen"), Unknown):
+            continue
         if name not in used and model is not None:
             message = f"the loss does not depend on any parameter of `{name}`: it gets no update"
             help = f"mark it frozen: (defmodel {name} (…) :frozen true …), or use it in `objective`"
@@ -155,7 +158,8 @@ def check_idle(builder: Builder) -> None:
             continue
         for parameter in parameters:
             message = f"the loss does not depend on the parameter `{parameter.path}`: it gets no update"
-            builder.evaluator.report(rules.PARAMETER_IDLE, parameter.shown, message, "mark it frozen, or use it in `objective`")
+            help = "write (scope … :frozen true …) around it if it is to stay as it is, or let the loss depend on it"
+            builder.evaluator.report(rules.PARAMETER_IDLE, parameter.shown, message, help)
 
 
 def _fed(loss: Node) -> set[str]:
@@ -180,7 +184,7 @@ def _fed(loss: Node) -> set[str]:
 
 
 def leaves(node: Node) -> set[str]:
-    """What a node is made from: the kinds of the inputs that it depends on, `parameter` for parameters."""
+    """What a node is made from: the kinds of the inputs that it depends on, `parameter` for parameters. `:steps` is a constant."""
     found: set[str] = set()
     seen: set[int] = set()
     waiting = [node]
@@ -190,7 +194,8 @@ def leaves(node: Node) -> set[str]:
             continue
         seen.add(one.index)
         if one.op == "input":
-            found.add(str(one.attrs["kind"]))
+            if (one.attrs["kind"], one.attrs["name"]) != ("ctx", "steps"):
+                found.add(str(one.attrs["kind"]))
         elif one.op == "parameter":
             found.add("parameter")
         else:
@@ -232,6 +237,7 @@ def unstacking(builder: Builder) -> list[tuple[str, Form]]:
 
 def check_stacking(builder: Builder) -> None:
     """With `:stack` above 1 or `:auto`, the reads that keep the run unstacked (W-GEN-002)."""
+    builder.program.unstacked = tuple(dict.fromkeys(name for name, _ in unstacking(builder)))
     run = builder.program.run
     stack = run.settings.get("stack") if run is not None else None
     if isinstance(stack, Keyword) or (isinstance(stack, int) and stack > 1):
