@@ -55,7 +55,10 @@ def apply(
             evaluator.trace.incomplete = True
             message = f"this is {kind_of(function)}, which cannot be called"
             return evaluator.report(
-                rules.CALL_NO_FUNCTION, head_of(form), message, "the first item of a list is a function or a model"
+                rules.CALL_NO_FUNCTION,
+                head_of(form),
+                message,
+                "the first item of a list is what is called; values are listed by (list …) or […]",
             )
 
 
@@ -74,7 +77,11 @@ def _bound(
         fixes: tuple[Fix, ...] = ()
         if mismatch.replacement is not None:
             fixes = (Fix(f"write :{mismatch.replacement}", (Edit(at, f":{mismatch.replacement}"),)),)
-        evaluator.report(rules.CALL_ARGUMENTS, at, mismatch.message, mismatch.help, (), fixes)
+        message, help = mismatch.message, mismatch.help
+        if isinstance(function, Closure) and function.name == "lambda":
+            message = message.replace("`lambda`", "this function", 1)
+            help = f"its parameters are {function.parameters.text}" if mismatch.argument is None else help
+        evaluator.report(rules.CALL_ARGUMENTS, at, message, help, (), fixes)
         return None
 
 

@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
+_MOST_KEYS = 4
 _TOKEN = re.compile(r"\(\s*([^\s()]+)\s+((?:[^()]|\([^()]*\))*?)\s*\)|([^\s()]+)")
 
 
@@ -127,7 +128,7 @@ def bind(name: str, signature: Signature, arguments: Sequence[T], keyword_of: Ca
     if count < len(signature.required):
         missing = ", ".join(signature.required[count:])
         raise Mismatch(
-            f"`{name}` needs {_arguments(signature)}, and {_count(count)} given: {missing} missing", help=shown(name, signature)
+            f"`{name}` needs {counted(signature)}, and {_count(count)} given: {missing} missing", help=shown(name, signature)
         )
     behind = range(len(positional), count)
     if signature.rest is not None:
@@ -136,7 +137,7 @@ def bind(name: str, signature: Signature, arguments: Sequence[T], keyword_of: Ca
     if signature.keys:
         _bind_keys(name, signature, arguments, keyword_of, bound, len(positional))
     elif signature.rest is None and count > len(positional):
-        raise Mismatch(f"`{name}` takes {_arguments(signature)}, and {_count(count)} given", help=shown(name, signature))
+        raise Mismatch(f"`{name}` takes {counted(signature)}, and {_count(count)} given", help=shown(name, signature))
     return bound
 
 
@@ -147,7 +148,7 @@ def _bind_keys(
     while index < len(arguments):
         key = keyword_of(arguments[index])
         if key is None:
-            raise Mismatch(f"`{name}` takes {_arguments(signature)} before its keywords", help=shown(name, signature))
+            raise Mismatch(f"`{name}` takes {counted(signature)} before its keywords", help=_with_keys(name, signature))
         if key not in signature.keys:
             from sexpgpu.language.nearest import nearest
 
@@ -176,7 +177,15 @@ def shown(name: str, signature: Signature) -> str:
     return f"write ({' '.join(parts)})"
 
 
-def _arguments(signature: Signature) -> str:
+def _with_keys(name: str, signature: Signature) -> str:
+    """The help line with the keywords, for a call that has something else in their place."""
+    keys = [f":{key} …" for key in signature.keys if key not in signature.required_keys]
+    few = keys[:_MOST_KEYS] + ["…"] * (len(keys) > _MOST_KEYS)
+    return f"{shown(name, signature)[:-1]} {' '.join(few)})" if few else shown(name, signature)
+
+
+def counted(signature: Signature) -> str:
+    """How many arguments may be given by position: `2 arguments`, `1 to 2 arguments`, `at least 1 argument`."""
     least, most = len(signature.required), len(signature.required) + len(signature.optional)
     if signature.rest is not None:
         return f"at least {least} argument{'s' * (least != 1)}"

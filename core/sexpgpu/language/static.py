@@ -18,7 +18,7 @@ from sexpgpu.language.static_unused import Given, unused
 from sexpgpu.language.static_walk import Walker, symbols_in
 from sexpgpu.program.declarations import DECLARATIONS
 from sexpgpu.program.unit import Entry, Module, Unit
-from sexpgpu.reader.forms import Form, ListForm, SymbolForm
+from sexpgpu.reader.forms import Form, KeywordForm, ListForm, StringForm, SymbolForm
 
 _PYTHON_FRAMES = 5 * 600
 
@@ -84,6 +84,7 @@ class _TopLevel(Walker):
             if named is not None:
                 self.given.function(named)
         self.lost.update(item.name for item in form.items[:3] if isinstance(item, SymbolForm))
+        self.lost.update(_meant(form.items[1:2]))
         if row is not None:
             self.salvage(row, form)
 
@@ -118,6 +119,13 @@ class _TopLevel(Walker):
             self.quiet += doubtful
             self.expression(value)
             self.quiet -= doubtful
+
+
+def _meant(parts: Sequence[Form]) -> set[str]:
+    """The names that stand where a definition's name should, written as something else: `(f x)`, `:f`, `"f"`, `'f`."""
+    names = {symbol.name for part in parts for symbol in symbols_in(part)}
+    names |= {part.name for part in parts if isinstance(part, KeywordForm)}
+    return names | {part.value for part in parts if isinstance(part, StringForm)}
 
 
 __all__ = ["Local", "Marks", "check_static"]

@@ -11,7 +11,8 @@ from sexpgpu.language.ctx import CTX, counter_keys
 from sexpgpu.language.dtypes import I64, DType
 from sexpgpu.language.evaluator import Evaluator
 from sexpgpu.language.frames import GENERATOR_ROLES, Environment, Role, Trace
-from sexpgpu.language.values import UNKNOWN, Closure, Plist, Unknown, Value, keyword
+from sexpgpu.language.signature import counted
+from sexpgpu.language.values import UNKNOWN, Closure, Function, Plist, Unknown, Value, keyword, kind_of
 from sexpgpu.program.globals import Globals
 from sexpgpu.program.keys import Read
 from sexpgpu.program.model import Program
@@ -100,9 +101,10 @@ class Builder:
         """Report a contract function that does not take the runtime's arguments, at its parameter list."""
         place = parameter_list(function, at)
         wanted = " or ".join(map(str, sorted(counts)))
-        takes = f"{wanted} argument{'s' * (wanted != '1')}"
+        message = f"the runtime calls {_who(who)} with {wanted} argument{'s' * (wanted != '1')}, and "
+        message += f"it takes {counted(function.signature)}" if isinstance(function, Function) else f"this is {kind_of(function)}"
         rule = rules.GENERATOR_SHAPE if who.startswith("generate") else rules.CONTRACT_PARAMETERS
-        self.evaluator.report(rule, place, f"the runtime calls {_who(who)} with {takes}", _WRITTEN.get(who, ""))
+        self.evaluator.report(rule, place, message, _WRITTEN.get(who, ""))
 
 
 def parameter_list(function: Value, at: Form) -> Form:
@@ -113,6 +115,8 @@ def parameter_list(function: Value, at: Form) -> Form:
 
 
 def _who(who: str) -> str:
+    if who == "synthetic":
+        return "a record function"
     return f"`:{who.removeprefix('generate.')}`" if who.startswith("generate") else f"`{who}`"
 
 

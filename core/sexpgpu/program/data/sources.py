@@ -175,7 +175,7 @@ def source_length(builder: Builder, loader: Loader, source: Made | None) -> int 
         return None
     if source.name == "synthetic":
         count = source.arguments.get("count")
-        return count if type(count) is int else None
+        return count if type(count) is int and count > 0 else None
     if source.name == "mix":
         parts = source.arguments.get("sources")
         lengths = [source_length(builder, loader, _inner(part)) for part in (parts.items if isinstance(parts, List) else ())]
