@@ -66,6 +66,7 @@ def _integer(least: int, wanted: str) -> Check:
 KINDS["positive"] = _integer(1, "an integer of 1 or more")
 KINDS["trips"] = KINDS["positive"]
 KINDS["count"] = _integer(0, "an integer of 0 or more")
+_WHOLE = ("positive", "trips", "count", "integer", "stack")
 
 
 @_kind("integer")
@@ -352,7 +353,8 @@ def _read_value(evaluator: Evaluator, key: Key, form: Form, environment: Environ
         message = f":{key.name} wants {unfit.wanted}, and " + ("this is" if unfit.given is None else "there is") + f" {what}"
         if isinstance(given, Node):
             message += ", which is not known before the run"
-        evaluator.report(rule, form, message)
+        whole = key.kind in _WHOLE and isinstance(given, float)
+        evaluator.report(rule, form, message, "`/` gives a float; write floor-div for whole numbers" if whole else "")
 
 
 def plist_entry(value: Value, key: str) -> Value | None:

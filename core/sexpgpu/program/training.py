@@ -275,7 +275,9 @@ def _curriculum(builder: Builder, pass_: Pass, function: Value, at: Form, observ
     if type(value) is int:
         value = builder.evaluator.traced(trace, lambda: builder.evaluator.emit("constant", (), (), I64, {"value": value}, last))
     if not isinstance(value, Node) or value.shape != () or value.dtype is not I64:
-        help = "write (cast … :i64)" if isinstance(value, Node) and value.shape == () else "return the stage, or (+ stage 1)"
+        help = "return the stage, or (+ stage 1)"
+        if isinstance(value, Node) and value.shape == ():
+            help = "write (where … 1 stage), which names the stages" if value.dtype is BOOL else "write (cast … :i64)"
         builder.evaluator.report(
             rules.CURRICULUM_RESULT, last, f"`curriculum` returns an i64 scalar, and this is {kind_of(value)}", help
         )
@@ -310,7 +312,8 @@ def _check_stages(builder: Builder, value: Node) -> None:
                 have = "only stage 0" if count == 1 else f"stages 0 to {count - 1}"
                 related = (Related(loader.form, "the training loader"),)
                 message = f"there is no stage {stage}: the loader `{loader.name}` has {have}"
-                builder.evaluator.report(rules.STAGE_MISSING, node.form, message, "", related)
+                help = "write one of these, or add a source to :stages"
+                builder.evaluator.report(rules.STAGE_MISSING, node.form, message, help, related)
 
 
 def _stop_when(builder: Builder, pass_: Pass, function: Value, at: Form, observed: dict[str, Observed]) -> None:
