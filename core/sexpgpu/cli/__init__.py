@@ -14,6 +14,7 @@ from collections.abc import Sequence
 COMMANDS = {
     "check": "say what is wrong with files, without running them",
     "run": "check a file, then train",
+    "explain": "tell what a run consists of, without running it",
     "rule": "explain a diagnostic code",
     "new": "write a small run file that trains",
     "lsp": "the language server, for editors",
@@ -74,7 +75,7 @@ def _run(argv: Sequence[str]) -> int:
 
 
 def _help() -> str:
-    commands = "".join(f"  {name:<6} {says}\n" for name, says in COMMANDS.items())
+    commands = "".join(f"  {name:<8} {says}\n" for name, says in COMMANDS.items())
     return (
         "usage: sexpgpu COMMAND [OPTION…]\n\n"
         "Checks and runs .sx files, each of which declares one training run.\n\n"

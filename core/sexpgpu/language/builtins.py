@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sexpgpu.language import contracts, lists, makers, texts
+from sexpgpu.language import contracts, lists, makers, plists, texts
 from sexpgpu.language.host import HOST
 from sexpgpu.language.values import Builtin
 from sexpgpu.ops import OPS
@@ -34,4 +34,4 @@ def names() -> Iterator[str]:
     yield from HOST
 
 
-__all__ = ["builtin", "contracts", "lists", "makers", "names", "texts"]
+__all__ = ["builtin", "contracts", "lists", "makers", "names", "plists", "texts"]

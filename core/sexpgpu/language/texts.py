@@ -23,7 +23,8 @@ from sexpgpu.language.values import (
     kind_of,
     truthy,
 )
-from sexpgpu.ops.call import Call
+from sexpgpu.ops.call import Call, item_forms
+from sexpgpu.reader.forms import Form
 
 MOST_CHARACTERS = 100_000
 
@@ -141,21 +142,22 @@ def _not(call: Call) -> Value:
 
 @host("equal", "a b", "predicates", "Whether two host values are alike, lists item by item.", "(equal (shape x) [4 8])")
 def _equal(call: Call) -> Value:
-    for name in ("a", "b"):
-        if isinstance(call.value(name), Node):
-            message = f"`equal` compares host values, and this is {kind_of(call.value(name))}"
-            raise call.fault(rules.STAGE_TENSOR, name, message, "write (= x y), which compares element by element during the run")
-    return _alike(call, call.value("a"), call.value("b"))
+    return _alike(call, (call.value("a"), call.at("a")), (call.value("b"), call.at("b")))
 
 
-def _alike(call: Call, a: Value, b: Value) -> bool:
+def _alike(call: Call, *both: tuple[Value, Form]) -> bool:
+    """Whether two values are alike, each given with the form that wrote it."""
     call.tracer.tick()
-    if isinstance(a, (Unknown, Node)) or isinstance(b, (Unknown, Node)):
-        if a is b and isinstance(a, Node):
-            return True
-        raise UnknownArgument
+    for value, at in both:
+        if isinstance(value, Unknown):
+            raise UnknownArgument
+        if isinstance(value, Node):
+            message = f"`equal` compares host values, and this is {kind_of(value)}"
+            raise call.fault(rules.STAGE_TENSOR, at, message, "write (= x y), which compares element by element during the run")
+    (a, a_at), (b, b_at) = both
     if isinstance(a, List) and isinstance(b, List):
-        return len(a.items) == len(b.items) and all(_alike(call, x, y) for x, y in zip(a.items, b.items, strict=True))
+        pairs = zip(zip(a.items, item_forms(a, a_at), strict=True), zip(b.items, item_forms(b, b_at), strict=True), strict=False)
+        return len(a.items) == len(b.items) and all(_alike(call, x, y) for x, y in pairs)
     if isinstance(a, Nil) or isinstance(b, Nil):
         empty = [value for value in (a, b) if isinstance(value, Nil) or (isinstance(value, List) and not value.items)]
         return len(empty) == 2
@@ -188,7 +190,7 @@ _is("function?", "Whether a value is a function or model.", "(function? gelu)", 
 
 @host(
     "assert",
-    "condition &optional message",
+    "condition message",
     "checks",
     "Stops with a message of your own where a condition does not hold before the run.",
     '(assert (= (mod width heads) 0) "width must divide by heads")',
@@ -199,9 +201,9 @@ def _assert(call: Call) -> Value:
         condition = False
     if isinstance(condition, Node):
         raise call.wrong_kind(condition, call.at("condition"), "a condition")
+    message = call.string("message")
     if truthy(condition):
         return True
-    message = call.string("message") if call.given("message") else f"{call.at('condition').text} does not hold"
     raise call.fault(rules.ASSERT_FAILED, None, message)
 
 

@@ -83,7 +83,8 @@ def _read_run(builder: Builder) -> Read | None:
     precision = read.values.get("precision")
     if isinstance(precision, Keyword) and precision.name == "bf16":
         builder.evaluator.precision = BF16
-    builder.evaluator.ema_set = "ema" in read.keys and not isinstance(read.values.get("ema"), Nil)
+    if "ema" in read.keys or not read.confused:
+        builder.evaluator.ema_set = "ema" in read.keys and not isinstance(read.values.get("ema"), Nil)
     return read
 
 
@@ -153,6 +154,8 @@ def _check_run(builder: Builder, read: Read | None) -> None:
         return
     values = read.values
     microbatches, stack = values.get("microbatches"), values.get("stack")
+    if read.confused and "microbatches" not in read.keys:
+        microbatches = None
     if isinstance(microbatches, int) and isinstance(stack, int) and microbatches % stack and "stack" in read.written:
         message = f":stack divides :microbatches, and {stack} does not divide {microbatches}"
         builder.evaluator.report(rules.DECLARATION_KEY, read.written["stack"], message, "write a divisor, or :auto")

@@ -57,7 +57,7 @@ def build_generator(builder: Builder) -> Generated:
     agrees = _step(builder, read, generator, state, open=made.open)
     if not isinstance(read.values.get("finish", NIL), Nil):
         made = _finish(builder, read, generator, state, open=made.open or not agrees)
-    elif ("finish" in read.keys and "finish" not in read.values) or read.confused:
+    elif ("finish" in read.keys and "finish" not in read.values) or read.confused or not agrees:
         made = Returned([], open=True)
     generated = _joined(made)
     _check_names(builder, generated)

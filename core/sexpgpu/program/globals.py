@@ -84,6 +84,8 @@ class Globals:
         written, body = key_parts(form, 3)
         read = read_keys(self.evaluator, DECLARATIONS["defmodel"], form, written, environment)
         file = read.values.get("pretrained")
+        if not read.known:
+            read.values["frozen"] = UNKNOWN
         made = pretrained_file(file, read.written["pretrained"]) if file is not None and "pretrained" in read.written else None
         return read.values | ({"pretrained": made} if made is not None else {}), body
 

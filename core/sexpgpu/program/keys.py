@@ -12,8 +12,8 @@ from sexpgpu.diagnostics.finding import Edit, Fix, Related, Rule
 from sexpgpu.graph.nodes import Node
 from sexpgpu.language.evaluator import Evaluator
 from sexpgpu.language.frames import Environment, Trace
-from sexpgpu.language.lists import entry
 from sexpgpu.language.nearest import nearest
+from sexpgpu.language.plists import entry
 from sexpgpu.language.values import (
     NIL,
     Absent,

@@ -172,6 +172,7 @@ class Program:
         "prepare",
         "run",
         "training",
+        "unstacked",
     )
 
     def __init__(self) -> None:
@@ -187,3 +188,5 @@ class Program:
         self.parameters: dict[str, Parameter] = {}
         self.counters: list[str] = []
         self.graphs: dict[str, Graph] = {}
+        self.unstacked: tuple[str, ...] = ()
+        """The ctx keys whose reads keep the run unstacked."""

@@ -1,0 +1,142 @@
+"""Host functions on plists: reads of what the runtime hands over are noted here for the checks of contracts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sexpgpu.diagnostics import rules
+from sexpgpu.diagnostics.finding import Edit, Fix, Related
+from sexpgpu.language.fault import UnknownArgument
+from sexpgpu.language.host import evaluator_of, host
+from sexpgpu.language.lists import made_list
+from sexpgpu.language.nearest import nearest
+from sexpgpu.language.values import (
+    UNKNOWN,
+    Absent,
+    Keyword,
+    List,
+    Nil,
+    Plist,
+    Unknown,
+    Value,
+)
+from sexpgpu.ops.call import Call
+from sexpgpu.ops.operands import absent_fault, as_key, described, entry_names
+
+
+def key_of(call: Call) -> str | Keyword:
+    """The key argument: a keyword or a string."""
+    key = call.value("key")
+    if isinstance(key, (Keyword, str)):
+        return key
+    raise call.wrong_kind(key, call.at("key"), "a keyword or a string as the key", staged=False)
+
+
+def entry(items: Sequence[Value], key: str | Keyword) -> Value | None:
+    """The value behind a key of a plist, or None. A keyword is not its string."""
+    for index in range(0, len(items) - 1, 2):
+        candidate = items[index]
+        if candidate is key or (isinstance(key, str) and isinstance(candidate, str) and candidate == key):
+            return items[index + 1]
+    return None
+
+
+def _plist(call: Call) -> List:
+    """The plist argument; nil is an empty one."""
+    plist = call.value("plist")
+    if isinstance(plist, Absent):
+        raise absent_fault(plist, call.at("plist"), f"`{call.name}` needs a plist")
+    if isinstance(plist, Nil):
+        return List(())
+    if not isinstance(plist, List):
+        raise call.wrong_kind(plist, call.at("plist"), "a plist", staged=False)
+    if any(isinstance(key, Unknown) for key in plist.items[::2]):
+        raise UnknownArgument
+    if len(plist.items) % 2 or not all(isinstance(key, (Keyword, str)) for key in plist.items[::2]):
+        message = f"`{call.name}` needs a plist here: keywords or strings, each with its value behind it"
+        raise call.fault(rules.TYPE_KIND, "plist", message, "write (list :name value …)")
+    call.tracer.tick(len(plist.items) // 2)
+    return plist
+
+
+def _found(call: Call, plist: List, key: str | Keyword) -> Value | None:
+    """The entry, with what the checks of contracts need to know of the read."""
+    value = entry(plist.items, key)
+    if not isinstance(plist, Plist):
+        return value
+    name = key.name if isinstance(key, Keyword) else key
+    at = call.at("key")
+    plist.read.setdefault(name, at)
+    if value is None and plist.withheld is not None and name in plist.withheld[0]:
+        evaluator_of(call).report(
+            rules.PASS_GENERATED,
+            at,
+            f"{as_key(at, name)} is made by the generator, which does not run in the pass `{plist.owner}`",
+            "give the pass's loader the training loader's fields and batch size, or the pass a `:prepare` of its own",
+            (Related(plist.withheld[1], "this pass's loader differs from the training loader"),),
+        )
+        return UNKNOWN
+    if plist.role == "ctx" and value is not None:
+        evaluator_of(call).read_ctx(name, at)
+    if value is None and plist.open:
+        return evaluator_of(call).unknown()
+    return value
+
+
+@host(
+    "getf",
+    "plist key &optional default",
+    "plists",
+    "The value behind a key of a plist; without one the default, or nil.",
+    "(getf ctx :step)",
+    strict=False,
+)
+def _getf(call: Call) -> Value:
+    plist, key = _plist(call), key_of(call)
+    value = _found(call, plist, key)
+    if value is not None:
+        return value
+    absent = Absent(plist, call.at("key"))
+    if isinstance(plist, Plist) and plist.role == "ctx":
+        evaluator_of(call).trace.ctx_missing.append((key.name if isinstance(key, Keyword) else key, absent))
+    return call.raw("default") if call.supplied("default") else absent
+
+
+@host("field", "plist key", "plists", "The value behind a key that must be there.", "(field batch :row)", strict=False)
+def _field(call: Call) -> Value:
+    plist, key = _plist(call), key_of(call)
+    value = _found(call, plist, key)
+    if value is not None:
+        return value
+    at = call.at("key")
+    names = entry_names(plist)
+    near = nearest(key.name if isinstance(key, Keyword) else key, names)
+    have = " ".join(as_key(at, name) for name in names) or "nothing"
+    fixes = (Fix(f"write {as_key(at, near[0])}", (Edit(at, as_key(at, near[0])),)),) if near else ()
+    help = f"write {as_key(at, near[0])}; there is {have}" if near else f"there is {have}"
+    raise call.fault(rules.FIELD_UNKNOWN, "key", f"there is no {at.text} in {described(plist)}", help, fixes)
+
+
+@host(
+    "plist-set",
+    "plist key value",
+    "plists",
+    "A new plist with the value behind the key.",
+    "(plist-set state :row row)",
+    strict=False,
+)
+def _plist_set(call: Call) -> Value:
+    plist, key = _plist(call), key_of(call)
+    if isinstance(plist, Plist):
+        plist.whole = True
+    items = list(plist.items)
+    for index in range(0, len(items), 2):
+        if items[index] is key or (isinstance(key, str) and items[index] == key):
+            items[index + 1] = call.raw("value")
+            return List(items)
+    return made_list([*items, key, call.raw("value")])
+
+
+@host("keys", "plist", "plists", "The keys of a plist, as a list.", "(keys batch)", strict=False)
+def _keys(call: Call) -> Value:
+    return made_list(_plist(call).items[::2])
