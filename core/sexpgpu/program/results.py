@@ -9,7 +9,7 @@ from sexpgpu.graph.nodes import Node
 from sexpgpu.language.control import SPECIAL
 from sexpgpu.language.evaluator import Evaluator
 from sexpgpu.language.frames import Trace
-from sexpgpu.language.values import Absent, Closure, Function, Keyword, List, Nil, Plist, Unknown, Value, kind_of
+from sexpgpu.language.values import UNKNOWN, Absent, Closure, Function, Keyword, List, Nil, Plist, Unknown, Value, kind_of
 from sexpgpu.reader.forms import Form, ListForm
 
 _TAIL = ("let", "let*", "progn", "scope")
@@ -70,38 +70,42 @@ def returned_tensors(
     """Check that a contract function returned a plist of tensors, with a keyword (or, with `strings`, a string) before each.
 
     `rule` speaks of what it returned instead, at the entry's value where a `list` in tail position writes it, else at the last
-    expression. `empty` allows one without entries.
+    expression; the graph is not traced whole then. `empty` allows one without entries.
     """
     last = last_expression(evaluator, trace, function, at)
     if isinstance(value, Unknown) or spent(value):
         return Returned([], open=True)
     if isinstance(value, Plist) and value.open and not value.items:
         return Returned([], open=True)
-    help = "return (list :name tensor …)"
-    if isinstance(value, Nil) or (isinstance(value, List) and not value.items):
-        if not empty or isinstance(value, Absent):
-            evaluator.report(
-                rule, last, f"{who} returns a plist of tensors, and this is {'nil' if isinstance(value, Nil) else 'empty'}", help
-            )
-            return Returned([], open=True)
+    if isinstance(value, List) and any(isinstance(name, Unknown) for name in value.items[::2]):
+        return Returned([], open=True)
+    wrong = _wrong(value, strings)
+    if wrong == "empty" and empty:
         return Returned([])
-    if not isinstance(value, List):
-        evaluator.report(rule, last, f"{who} returns a plist of tensors, and this is {kind_of(value)}", help)
+    if wrong or not isinstance(value, List):
+        trace.graph.whole = False
+        said = wrong if wrong.startswith("with ") else f"and this is {wrong}"
+        evaluator.report(rule, last, f"{who} returns a plist of tensors, {said}", "return (list :name tensor …)")
         return Returned([], open=True)
-    names = value.items[::2]
-    if any(isinstance(name, Unknown) for name in names):
-        return Returned([], open=True)
-    allowed = (Keyword, str) if strings else (Keyword,)
-    if len(value.items) % 2 or not all(isinstance(name, allowed) for name in names):
-        evaluator.report(rule, last, f"{who} returns a plist of tensors, with a keyword before each", help)
-        return Returned([], open=True)
-    returned = Returned(_entries(evaluator, value, last, rule, who))
+    returned = Returned(_entries(evaluator, trace, value, last, rule, who))
     if isinstance(value, Plist):
         returned.whole, returned.open = value, value.open
     return returned
 
 
-def _entries(evaluator: Evaluator, value: List, last: Form, rule: Rule, who: str) -> list[Entry]:
+def _wrong(value: Value, strings: bool) -> str:
+    """What makes a value no plist with a keyword before each value; of one without entries, that it is empty."""
+    if isinstance(value, Absent) or not isinstance(value, (Nil, List)):
+        return kind_of(value)
+    if isinstance(value, Nil) or not value.items:
+        return "empty"
+    allowed = (Keyword, str) if strings else (Keyword,)
+    if len(value.items) % 2 or not all(isinstance(name, allowed) for name in value.items[::2]):
+        return "with a keyword before each"
+    return ""
+
+
+def _entries(evaluator: Evaluator, trace: Trace, value: List, last: Form, rule: Rule, who: str) -> list[Entry]:
     written = value.made_by is last and isinstance(last, ListForm)
     maker = value.made_by if isinstance(value.made_by, ListForm) and not value.made_by.top.source.builtin else None
     entries: list[Entry] = []
@@ -112,14 +116,14 @@ def _entries(evaluator: Evaluator, value: List, last: Form, rule: Rule, who: str
         at = last.items[index + 2] if written and isinstance(last, ListForm) else last
         name_at = maker.items[index + 1] if maker is not None else last
         if spent(item):
-            item = evaluator.unknown()
+            trace.graph.whole, item = False, UNKNOWN
         if not isinstance(item, (Node, Unknown)):
             what = f"the number {item}" if isinstance(item, (int, float)) and not isinstance(item, bool) else kind_of(item)
             help = (
                 "write (full [] value) to make a tensor of it" if isinstance(item, (int, float)) else "return (list :name tensor …)"
             )
             evaluator.report(rule, at, f"{who} returns a plist of tensors, and its entry :{text} is {what}", help)
-            item = evaluator.unknown()
+            trace.graph.whole, item = False, UNKNOWN
         entries.append(Entry(text, item, at, name_at, written))
     return entries
 

@@ -17,7 +17,10 @@ from sexpgpu.reader.forms import Form, TopForm
 
 
 class Stage:
-    """A batch on its way through `prepare` and `objective`. `reads` are the plists whose reads count for generated names."""
+    """A batch on its way through `prepare` and `objective`.
+
+    `reads` are the plists whose reads count for generated names, `traces` the graphs that could read one.
+    """
 
     def __init__(self) -> None:
         self.reads: list[Plist] = []
@@ -93,7 +96,8 @@ def _prepare(
 ) -> tuple[Returned, Trace]:
     """Trace `prepare` (or the handing on of the batch, where the file has none) and give what the objective reads."""
     trace = builder.trace(name, "prepare", owner.name if owner else None)
-    stage.traces.append(trace)
+    if withheld is None:
+        stage.traces.append(trace)
     batch = builder.plist(trace, "batch", "batch", fields, at, open=open)
     batch.withheld = withheld
     batch.owner = owner.name if owner else ""
@@ -132,13 +136,13 @@ def _objective(
 ) -> tuple[Trace, Value]:
     """Trace an objective on what `prepare` gave; `counts` says that its reads are those of the batch itself."""
     trace = builder.trace(name, "objective", owner.name if owner else None)
-    stage.traces.append(trace)
     types: dict[str, Typed | None] = {
         entry.name: (entry.value.shape, entry.value.dtype) if isinstance(entry.value, Node) else None
         for entry in prepared.entries.values()
     }
     inputs = builder.plist(trace, "inputs", "inputs", types, at, open=prepared.open)
     if counts:
+        stage.traces.append(trace)
         stage.reads.append(inputs)
     value = builder.call(trace, function, [inputs, builder.ctx(trace, at)], at, who)
     if isinstance(value, Node):
@@ -149,6 +153,7 @@ def _objective(
 def _check_loss(builder: Builder, trace: Trace, function: Value, value: Value, at: Form) -> None:
     if isinstance(value, Unknown) or (isinstance(value, Node) and value.shape == () and value.dtype.is_float) or spent(value):
         return
+    trace.graph.whole = False
     help = "reduce it: (mean …)" if isinstance(value, Node) and value.shape else "return the loss, a scalar of a float dtype"
     last = last_expression(builder.evaluator, trace, function, at)
     builder.evaluator.report(

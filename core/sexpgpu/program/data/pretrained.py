@@ -11,8 +11,15 @@ from sexpgpu.program.model import Parameter
 
 
 def check_pretrained(builder: Builder) -> None:
-    """Check every file that parameters are loaded from: it is there (W-DATA-001) and holds them in their shapes (E-DATA-001)."""
+    """Check every file that parameters are loaded from: it is there (W-DATA-001) and holds them in their shapes (E-DATA-001).
+
+    The file of a model that no graph runs is to be there all the same.
+    """
     files: dict[Made, list[Parameter]] = {}
+    for model in builder.program.models.values():
+        made = model.settings.get("pretrained")
+        if isinstance(made, Made):
+            files[made] = []
     for parameter in builder.program.parameters.values():
         if parameter.pretrained is not None:
             files.setdefault(parameter.pretrained, []).append(parameter)
