@@ -1,8 +1,8 @@
 """`python digits.py [FOLDER]`: scikit-learn's handwritten digits as digits.npz, for digits.sx. Without a folder, beside this file.
 
 The archive holds `image`, f32[1797 8 8] in [0, 1], and `label`, i32[1797]. The first 1,437 records are for training, the easy ones
-first; the last 360, every fifth of each digit, are for evaluation. How hard an image is, is how much nearer it lies to the mean image
-of another digit than to that of its own. The same bytes are written every time.
+first; the last 360, every fifth of each digit, are for evaluation. An image is hard when it lies nearer to the mean of another
+digit than to that of its own, and the harder the more. The same bytes are written every time.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from sklearn.datasets import load_digits
 
 def records() -> tuple[np.ndarray, np.ndarray]:
     """Images `[n, 8, 8]` and labels `[n]`, in the order described above."""
-    found = load_digits()
-    images = (found.images / 16).astype(np.float32)
-    labels = found.target.astype(np.int32)
+    pixels, digits = load_digits(return_X_y=True)
+    images = (pixels.reshape(-1, 8, 8) / 16).astype(np.float32)
+    labels = digits.astype(np.int32)
     turn = np.empty(len(labels), np.int64)  # the how-manieth of its digit each one is
     for digit in range(10):
         turn[labels == digit] = np.arange((labels == digit).sum())
@@ -35,7 +35,7 @@ def records() -> tuple[np.ndarray, np.ndarray]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Write scikit-learn's handwritten digits as digits.npz.")
-    parser.add_argument("folder", nargs="?", type=Path, default=Path(__file__).parent, help="where to; beside this file without one")
+    parser.add_argument("folder", nargs="?", type=Path, default=Path(__file__).parent, help="where to write it (beside this file)")
     path = parser.parse_args().folder / "digits.npz"
     path.parent.mkdir(parents=True, exist_ok=True)
     image, label = records()

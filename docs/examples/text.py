@@ -1,4 +1,4 @@
-"""`python text.py [FOLDER]`: text that comes with every Python as reference.u8, for char-gpt.sx. Without a folder, beside this file.
+"""`python text.py [FOLDER]`: text that comes with Python as reference.u8, for char-gpt.sx. Without a folder, beside this file.
 
 The text is the language reference that `help()` shows. A character is one byte: 0 ends a line, 1 to 95 are the characters from the
 space to `~`, and what is none of these becomes `?`. The same bytes are written every time by the same version of Python.
@@ -26,7 +26,7 @@ def decode(tokens: bytes) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Write Python's language reference as reference.u8, a byte for each character.")
-    parser.add_argument("folder", nargs="?", type=Path, default=Path(__file__).parent, help="where to; beside this file without one")
+    parser.add_argument("folder", nargs="?", type=Path, default=Path(__file__).parent, help="where to write it (beside this file)")
     path = parser.parse_args().folder / "reference.u8"
     path.parent.mkdir(parents=True, exist_ok=True)
     tokens = encode("\n\n".join(topics[name] for name in sorted(topics)))

@@ -54,7 +54,8 @@ def metric(events: list[dict], name: str) -> list[float]:
     return [event["value"] for event in events if event["kind"] == "metric" and event["name"] == name]
 
 
-def annotations(events: list[dict]) -> list[tuple[int, str]]:
+def changes(events: list[dict]) -> list[tuple[int, str]]:
+    """The step and the text of each annotation."""
     return [(event["step"], event["text"]) for event in events if event["kind"] == "annotation"]
 
 
@@ -96,9 +97,9 @@ def test_training_on_what_the_student_wrote_drives_the_loss_down(tmp_path: Path)
 @pytest.mark.claim("C1", "C10", "C11", "C12")
 def test_the_curriculum_moves_on_when_the_pass_was_easy(examples: Path, tmp_path: Path) -> None:
     events = trained(examples / "curriculum.sx", tmp_path / "run")
-    assert [text for _, text in annotations(events)][:1] == ["stage 0 -> 1"]
+    assert [text for _, text in changes(events)][:1] == ["stage 0 -> 1"]
     easy = next(event for event in events if event.get("name") == "stage-so-far/loss" and event["value"] < 0.1)
-    assert annotations(events)[0][0] == easy["step"]
+    assert changes(events)[0][0] == easy["step"]
     assert {event["stage"] for event in events if event["kind"] == "metric" and event["step"] > easy["step"]} == {1}
     assert metric(events, "curriculum/stage")
 
@@ -120,7 +121,7 @@ def test_the_pool_is_cut_to_what_is_worse_than_the_rest(examples: Path, tmp_path
 @pytest.mark.claim("C3", "C4")
 def test_the_digits_get_harder_as_they_are_known(examples: Path, tmp_path: Path) -> None:
     events = trained(examples / "digits.sx", tmp_path / "run", "--steps", "100")
-    assert [text for _, text in annotations(events)] == ["stage 0 -> 1", "stage 1 -> 2"]
+    assert [text for _, text in changes(events)] == ["stage 0 -> 1", "stage 1 -> 2"]
     assert metric(events, "eval/accuracy")[-1] > 0.8
     assert metric(events, "curriculum/stage")[-1] == 2
 
