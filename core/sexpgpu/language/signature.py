@@ -18,11 +18,11 @@ _TOKEN = re.compile(r"\(\s*([^\s()]+)\s+((?:[^()]|\([^()]*\))*?)\s*\)|([^\s()]+)
 class Signature:
     """Required, optional, keyword and rest parameters, in that order, by name. Defaults are shown as they are written.
 
-    `required_keys` are the keyword parameters without which a call is wrong. A `plain` one has required parameters alone; `places`
-    are their positions.
+    `required_keys` are the keyword parameters without which a call is wrong. A `plain` one has `positional` parameters alone;
+    `places` are their positions.
     """
 
-    __slots__ = ("keys", "optional", "places", "plain", "required", "required_keys", "rest")
+    __slots__ = ("keys", "optional", "places", "plain", "positional", "required", "required_keys", "rest")
 
     def __init__(
         self,
@@ -37,8 +37,9 @@ class Signature:
         self.keys = dict(keys)
         self.rest = rest
         self.required_keys = tuple(required_keys)
-        self.plain = not optional and not keys and rest is None
-        self.places = {name: index for index, name in enumerate(self.required)}
+        self.plain = not keys and rest is None
+        self.positional = (*self.required, *(name for name, _ in self.optional))
+        self.places = {name: index for index, name in enumerate(self.positional)}
 
     def takes(self, count: int) -> bool:
         """Whether `count` positional arguments alone make a right call."""
@@ -116,15 +117,12 @@ def bind(name: str, signature: Signature, arguments: Sequence[T], keyword_of: Ca
     `keyword_of` gives the name of an argument that is a keyword, None of any other. Raises Mismatch.
     """
     bound: Bound[T] = Bound()
-    if signature.plain and len(arguments) == len(signature.required):
-        bound.values = dict(zip(signature.required, arguments, strict=True))
+    count, positional = len(arguments), signature.positional
+    bound.values = dict(zip(positional, arguments, strict=False))
+    if count == len(positional) and signature.plain:
         bound.at = signature.places
         return bound
-    positional = [*signature.required, *(parameter for parameter, _ in signature.optional)]
-    for index, (parameter, argument) in enumerate(zip(positional, arguments, strict=False)):
-        bound.values[parameter] = argument
-        bound.at[parameter] = index
-    count = len(arguments)
+    bound.at = dict(zip(bound.values, range(count), strict=False))
     if count < len(signature.required):
         missing = ", ".join(signature.required[count:])
         raise Mismatch(
