@@ -31,12 +31,14 @@ class Generated:
 
 
 def batch_types(loader: Loader | None) -> tuple[dict[str, Typed | None], bool]:
-    """The fields of a loader's batch, `(batch, *shape)` each; and whether there may be others."""
+    """The fields of a loader's batch, `(batch, *shape)` each, None where records disagree; and whether there may be others."""
     if loader is None or loader.fields is None:
         return {}, True
-    if loader.batch is None:
-        return dict.fromkeys(loader.fields), False
-    return {name: ((loader.batch, *field.shape), field.dtype) for name, field in loader.fields.items()}, False
+    types: dict[str, Typed | None] = dict.fromkeys([*loader.fields, *loader.disputed])
+    if loader.batch is not None:
+        agreed = {name: field for name, field in loader.fields.items() if name not in loader.disputed}
+        types.update({name: ((loader.batch, *field.shape), field.dtype) for name, field in agreed.items()})
+    return types, False
 
 
 def build_generator(builder: Builder) -> Generated:
@@ -56,7 +58,7 @@ def build_generator(builder: Builder) -> Generated:
     state, made = _init(builder, read, generator)
     agrees = _step(builder, read, generator, state, open=made.open)
     if not isinstance(read.values.get("finish", NIL), Nil):
-        made = _finish(builder, read, generator, state, open=made.open or not agrees)
+        made = _finish(builder, read, generator, state, made, open=made.open or not agrees)
     elif ("finish" in read.keys and "finish" not in read.values) or read.confused or not agrees:
         made = Returned([], open=True)
     generated = _joined(made)
@@ -143,10 +145,14 @@ def _help(entry: Entry, state: dict[str, Typed | None]) -> str:
     return f"return :{entry.name} as it was: (getf state :{entry.name})"
 
 
-def _finish(builder: Builder, read: Read, generator: Generator, state: dict[str, Typed | None], *, open: bool) -> Returned:
+def _finish(
+    builder: Builder, read: Read, generator: Generator, state: dict[str, Typed | None], first: Returned, *, open: bool
+) -> Returned:
+    """Trace `:finish`; what it hands on of the state is named where `:init`, which returned `first`, names it."""
     function, at = _function(read, "finish")
     trace = builder.trace("generate.finish", "generate.finish")
     plist = builder.plist(trace, "state", "state", state, at, open=open)
+    plist.names = {entry.name: entry.name_at for entry in first.entries.values()}
     value = builder.call(trace, function, [plist, builder.ctx(trace, at)], at, "generate.finish")
     made = returned_tensors(builder.evaluator, trace, function or value, value, at, rules.GENERATOR_RESULT, "`:finish`", empty=True)
     generator.finish = trace.graph

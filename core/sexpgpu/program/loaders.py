@@ -156,6 +156,7 @@ def _record(builder: Builder, loader: Loader, source: Made, number: int, count: 
     for entry in returned.entries.values():
         field = loader.fields.get(entry.name)
         if field is None:
+            loader.disputed.add(entry.name)
             builder.evaluator.report(
                 rules.RECORD_RESULT,
                 entry.at,
@@ -164,6 +165,7 @@ def _record(builder: Builder, loader: Loader, source: Made, number: int, count: 
             )
         elif isinstance(entry.value, Node):
             if entry.value.shape != field.shape or entry.value.dtype is not field.dtype:
+                loader.disputed.add(entry.name)
                 wanted, got = typed(field.shape, field.dtype), typed(entry.value.shape, entry.value.dtype)
                 help = f"write (cast … {field.dtype!r})" if entry.value.shape == field.shape else ""
                 related = (Related(field.form, f"declared {wanted} here"),)

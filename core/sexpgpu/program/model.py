@@ -24,15 +24,18 @@ class Field:
 
 class Loader:
     """Records. `sources` holds one source a stage (None: not understood); `records` the record graph of each `synthetic` source,
-    also of those inside a `mix`. A record graph has one input, `index` (an `i64` scalar), and an output for each field."""
+    also of those inside a `mix`. A record graph has one input, `index` (an `i64` scalar), and an output for each field.
 
-    __slots__ = ("batch", "fields", "form", "name", "records", "repeat", "shuffle", "sources")
+    `disputed` are the entries on which `fields` and a record graph disagree: either may be wrong."""
+
+    __slots__ = ("batch", "disputed", "fields", "form", "name", "records", "repeat", "shuffle", "sources")
 
     def __init__(self, name: str, form: Form) -> None:
         self.name = name
         self.form = form
         self.batch: int | None = None
         self.fields: dict[str, Field] | None = None
+        self.disputed: set[str] = set()
         self.sources: list[Made | None] | None = None
         self.records: dict[Made, Graph] = {}
         self.shuffle = True
