@@ -21,6 +21,7 @@ from sexpgpu.language.values import (
     Unknown,
     Value,
     truthy,
+    written_names,
 )
 from sexpgpu.ops.call import Call
 from sexpgpu.reader.forms import Form
@@ -73,9 +74,15 @@ def _range(call: Call) -> Value:
 @host("append", "&rest lists", "lists", "One list of the items of several.", "(append (list 1 2) (list 3))", strict=False)
 def _append(call: Call) -> Value:
     items: list[Value] = []
+    names: dict[str, Form] = {}
     for index, value in enumerate(call.raw_rest):
         items += _items(call, value, call.rest_at(index))
-    return made_list(items)
+        if isinstance(value, List):
+            names = written_names(value) | names
+    made = made_list(items)
+    if isinstance(made, List) and names:
+        made.names = names
+    return made
 
 
 @host("reverse", "list", "lists", "The items from last to first.", "(reverse (list 1 2 3))", strict=False)

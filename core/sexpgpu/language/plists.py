@@ -19,6 +19,8 @@ from sexpgpu.language.values import (
     Plist,
     Unknown,
     Value,
+    key_text,
+    written_names,
 )
 from sexpgpu.ops.call import Call
 from sexpgpu.ops.operands import absent_fault, as_key, described, entry_names
@@ -133,8 +135,13 @@ def _plist_set(call: Call) -> Value:
     for index in range(0, len(items), 2):
         if items[index] is key or (isinstance(key, str) and items[index] == key):
             items[index + 1] = call.raw("value")
-            return List(items)
-    return made_list([*items, key, call.raw("value")])
+            break
+    else:
+        items += [key, call.raw("value")]
+    made = made_list(items)
+    if isinstance(made, List):
+        made.names = {key_text(key): call.at("key"), **written_names(plist)}
+    return made
 
 
 @host("keys", "plist", "plists", "The keys of a plist, as a list.", "(keys batch)", strict=False)

@@ -63,6 +63,11 @@ class Keyword:
         return f":{self.name}"
 
 
+def key_text(key: Keyword | str) -> str:
+    """The name that a key of a plist gives."""
+    return key if isinstance(key, str) else key.name
+
+
 class Symbol:
     """A quoted symbol."""
 
@@ -88,15 +93,27 @@ def keyword(name: str) -> Keyword:
 
 class List:
     """A list or a vector, which serve alike. `made_by` is the call of `list` or the vector that wrote it item by item, if one
-    did.
+    did; `names` says of a plist that several calls made where its keys were written.
     """
 
-    __slots__ = ("items", "made_by", "vector")
+    __slots__ = ("items", "made_by", "names", "vector")
 
     def __init__(self, items: Sequence[Value], *, vector: bool = False, made_by: Form | None = None) -> None:
         self.items: tuple[Value, ...] = tuple(items)
         self.vector = vector
         self.made_by = made_by
+        self.names: dict[str, Form] | None = None
+
+
+def written_names(plist: List) -> dict[str, Form]:
+    """Where the keys of a plist were written, those that the prelude did not write."""
+    if plist.names is not None:
+        return plist.names
+    made_by = plist.made_by
+    if not isinstance(made_by, ListForm) or made_by.top.source.builtin or len(made_by.items) != len(plist.items) + 1:
+        return {}
+    keys = zip(plist.items[::2], made_by.items[1::2], strict=False)
+    return {key_text(key): form for key, form in keys if isinstance(key, (Keyword, str))}
 
 
 PlistRole = Literal["batch", "ctx", "observations", "state", "inputs"]

@@ -9,7 +9,21 @@ from sexpgpu.graph.nodes import Node
 from sexpgpu.language.control import SPECIAL
 from sexpgpu.language.evaluator import Evaluator
 from sexpgpu.language.frames import Trace
-from sexpgpu.language.values import UNKNOWN, Absent, Closure, Function, Keyword, List, Nil, Plist, Unknown, Value, kind_of
+from sexpgpu.language.values import (
+    UNKNOWN,
+    Absent,
+    Closure,
+    Function,
+    Keyword,
+    List,
+    Nil,
+    Plist,
+    Unknown,
+    Value,
+    key_text,
+    kind_of,
+    written_names,
+)
 from sexpgpu.reader.forms import Form, ListForm
 
 _TAIL = ("let", "let*", "progn", "scope")
@@ -107,14 +121,13 @@ def _wrong(value: Value, strings: bool) -> str:
 
 def _entries(evaluator: Evaluator, trace: Trace, value: List, last: Form, rule: Rule, who: str) -> list[Entry]:
     written = value.made_by is last and isinstance(last, ListForm)
-    maker = value.made_by if isinstance(value.made_by, ListForm) and not value.made_by.top.source.builtin else None
+    names = written_names(value)
     entries: list[Entry] = []
     for index in range(0, len(value.items), 2):
         name, item = value.items[index], value.items[index + 1]
         assert isinstance(name, (Keyword, str))
-        text = name if isinstance(name, str) else name.name
+        text = key_text(name)
         at = last.items[index + 2] if written and isinstance(last, ListForm) else last
-        name_at = maker.items[index + 1] if maker is not None else last
         if spent(item):
             trace.graph.whole, item = False, UNKNOWN
         if not isinstance(item, (Node, Unknown)):
@@ -124,7 +137,7 @@ def _entries(evaluator: Evaluator, trace: Trace, value: List, last: Form, rule: 
             )
             evaluator.report(rule, at, f"{who} returns a plist of tensors, and its entry :{text} is {what}", help)
             trace.graph.whole, item = False, UNKNOWN
-        entries.append(Entry(text, item, at, name_at, written))
+        entries.append(Entry(text, item, at, names.get(text, last), written))
     return entries
 
 

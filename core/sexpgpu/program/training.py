@@ -7,12 +7,12 @@ from sexpgpu.diagnostics.finding import Related
 from sexpgpu.graph.nodes import Node
 from sexpgpu.language.dtypes import BOOL, F32, I64
 from sexpgpu.language.frames import Trace
-from sexpgpu.language.values import UNKNOWN, Absent, Nil, Plist, Unknown, Value, kind_of
+from sexpgpu.language.values import UNKNOWN, Absent, Function, Nil, Plist, Unknown, Value, kind_of
 from sexpgpu.ops.operands import absent_fault
 from sexpgpu.program.builder import Builder, Typed
 from sexpgpu.program.generator import Generated, batch_types, runs_generator, unknown_generator
 from sexpgpu.program.model import Loader, Pass
-from sexpgpu.program.results import Entry, Returned, last_expression, output, returned_tensors, spent
+from sexpgpu.program.results import Entry, Returned, accepts, last_expression, output, returned_tensors, spent
 from sexpgpu.reader.forms import Form, TopForm
 
 
@@ -170,13 +170,18 @@ def build_passes(builder: Builder, generated: Generated, stage: Stage) -> None:
         _pass(builder, pass_, generated, stage)
     observed = {pass_.name: _reported(builder, pass_) for pass_ in builder.program.passes.values()}
     curriculum, at = contract(builder, "curriculum")
+    run = builder.program.run
+    stop = run.settings.get("stop-when") if run is not None else None
+    stop_at = run.keys["stop-when"] if run is not None and isinstance(stop, Function) else at
     for pass_ in builder.program.passes.values():
         if curriculum is not None:
             _curriculum(builder, pass_, curriculum, at, observed)
-        run = builder.program.run
-        stop = run.settings.get("stop-when") if run is not None else None
-        if run is not None and stop is not None and not isinstance(stop, Nil):
-            _stop_when(builder, pass_, stop, run.keys["stop-when"], observed)
+        if stop is not None and not isinstance(stop, Nil):
+            _stop_when(builder, pass_, stop, stop_at, observed)
+    if not builder.program.passes:
+        for function, place, count, who in ((curriculum, at, 3, "curriculum"), (stop, stop_at, 2, ":stop-when")):
+            if isinstance(function, Function) and not accepts(function, count):
+                builder.wrong_parameters(function, (count,), place, who)
 
 
 def _pass(builder: Builder, pass_: Pass, generated: Generated, stage: Stage) -> None:
@@ -311,7 +316,7 @@ def _check_stages(builder: Builder, value: Node) -> None:
         node = waiting.pop()
         if node.op == "where":
             waiting.extend(node.inputs[1:])
-        elif node.op == "constant":
+        elif node.op in ("constant", "full"):
             stage = node.attrs["value"]
             if isinstance(stage, int) and not 0 <= stage < count:
                 have = "only stage 0" if count == 1 else f"stages 0 to {count - 1}"
