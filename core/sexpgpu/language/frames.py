@@ -146,7 +146,7 @@ class Trace:
         self.incomplete = False
         self.taken: dict[Form, Form] = {}
         self.ctx_reads: list[tuple[str, Form]] = []
-        self.ctx_missing: list[tuple[str, Absent]] = []
+        self.ctx_missing: list[Absent] = []
         self.counters: dict[str, Form] = {}
         self.names: dict[tuple[str, str], Form] = {}
         self.draws: list[Draw] = []

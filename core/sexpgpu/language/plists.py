@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sexpgpu.diagnostics import rules
-from sexpgpu.diagnostics.finding import Edit, Fix, Related
+from sexpgpu.diagnostics.finding import Related
 from sexpgpu.language.fault import UnknownArgument
 from sexpgpu.language.host import evaluator_of, host
 from sexpgpu.language.lists import made_list
-from sexpgpu.language.nearest import nearest
 from sexpgpu.language.values import (
     UNKNOWN,
     Absent,
@@ -23,7 +22,7 @@ from sexpgpu.language.values import (
     written_names,
 )
 from sexpgpu.ops.call import Call
-from sexpgpu.ops.operands import absent_fault, as_key, described, entry_names
+from sexpgpu.ops.operands import absent_fault, described, entry_keys, instead
 
 
 def key_of(call: Call) -> str | Keyword:
@@ -32,6 +31,11 @@ def key_of(call: Call) -> str | Keyword:
     if isinstance(key, (Keyword, str)):
         return key
     raise call.wrong_kind(key, call.at("key"), "a keyword or a string as the key", staged=False)
+
+
+def name_of(key: str | Keyword) -> str:
+    """The name of a key: a keyword's, without its colon, or the string."""
+    return key if isinstance(key, str) else key.name
 
 
 def entry(items: Sequence[Value], key: str | Keyword) -> Value | None:
@@ -66,14 +70,13 @@ def _found(call: Call, plist: List, key: str | Keyword) -> Value | None:
     value = entry(plist.items, key)
     if not isinstance(plist, Plist):
         return value
-    name = key.name if isinstance(key, Keyword) else key
-    at = call.at("key")
+    name, at = name_of(key), call.at("key")
     plist.read.setdefault(name, at)
     if value is None and plist.withheld is not None and name in plist.withheld[0]:
         evaluator_of(call).report(
             rules.PASS_GENERATED,
             at,
-            f"{as_key(at, name)} is made by the generator, which does not run in the pass `{plist.owner}`",
+            f":{name} is made by the generator, which does not run in the pass `{plist.owner}`",
             "give the pass's loader the training loader's fields and batch size, or the pass a `:prepare` of its own",
             (Related(plist.withheld[1], "this pass's loader differs from the training loader"),),
         )
@@ -98,9 +101,9 @@ def _getf(call: Call) -> Value:
     value = _found(call, plist, key)
     if value is not None:
         return value
-    absent = Absent(plist, call.at("key"))
+    absent = Absent(plist, name_of(key), call.at("key"))
     if isinstance(plist, Plist) and plist.role == "ctx":
-        evaluator_of(call).trace.ctx_missing.append((key.name if isinstance(key, Keyword) else key, absent))
+        evaluator_of(call).trace.ctx_missing.append(absent)
     return call.raw("default") if call.supplied("default") else absent
 
 
@@ -111,11 +114,10 @@ def _field(call: Call) -> Value:
     if value is not None:
         return value
     at = call.at("key")
-    names = entry_names(plist)
-    near = nearest(key.name if isinstance(key, Keyword) else key, names)
-    have = " ".join(as_key(at, name) for name in names) or "nothing"
-    fixes = (Fix(f"write {as_key(at, near[0])}", (Edit(at, as_key(at, near[0])),)),) if near else ()
-    help = f"write {as_key(at, near[0])}; there is {have}" if near else f"there is {have}"
+    keys = entry_keys(plist)
+    help, fixes = instead(name_of(key), at, keys)
+    have = "there is " + (" ".join(keys.values()) or "nothing")
+    help = f"{help}; {have}" if help else have
     raise call.fault(rules.FIELD_UNKNOWN, "key", f"there is no {at.text} in {described(plist)}", help, fixes)
 
 

@@ -28,12 +28,13 @@ class Nil:
 
 
 class Absent(Nil):
-    """The nil of a `getf` that found nothing: it remembers what was looked for, and where."""
+    """The nil of a `getf` that found nothing: it remembers what was looked for (`name`, without a colon), and where (`key`)."""
 
-    __slots__ = ("key", "plist", "used")
+    __slots__ = ("key", "name", "plist", "used")
 
-    def __init__(self, plist: List, key: Form) -> None:
+    def __init__(self, plist: List, name: str, key: Form) -> None:
         self.plist = plist
+        self.name = name
         self.key = key
         self.used = False
 

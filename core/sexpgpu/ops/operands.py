@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from sexpgpu.diagnostics import rules
 from sexpgpu.diagnostics.finding import Edit, Fix, Related
@@ -94,12 +94,12 @@ def absent_fault(value: Absent, at: Form, needs: str) -> Fault:
     value.used = True
     key = value.key
     plist = value.plist
-    names = entry_names(plist)
-    near = [] if key.top.source.builtin else nearest(key_name(key), names)
-    help = f"write {as_key(key, near[0])}" if near else "there is " + (" ".join(as_key(key, name) for name in names) or "no entry")
-    fixes = (Fix(f"write {as_key(key, near[0])}", (Edit(key, as_key(key, near[0])),)),) if near else ()
+    keys = entry_keys(plist)
+    help, fixes = instead(value.name, key, keys)
+    help = help or "there is " + (" ".join(keys.values()) or "no entry")
     if isinstance(plist, Plist) and plist.role == "observations":
-        message = plist.elsewhere.get(key_name(key), f"the pass `{plist.owner}` does not report {key.text}")
+        message = plist.elsewhere.get(value.name, f"the pass `{plist.owner}` does not report {key.text}")
+        help = help if keys else 'report it in the objective of the pass: (metric "name" value)'
         return Fault(rules.OBSERVATION_MISSING, key, message, help, (), fixes)
     message = f"{needs}, and this is nil: {key.text} is not in {described(plist)}"
     return Fault(rules.TYPE_KIND, at, message, help, (Related(key, "this key finds nothing"),), fixes)
@@ -112,17 +112,19 @@ def described(plist: List) -> str:
     return plist.role if plist.role in ("ctx", "observations") else f"the {plist.role}"
 
 
-def entry_names(plist: List) -> list[str]:
-    """The names of a plist's keys, keywords without their colon."""
-    return [key.name if isinstance(key, Keyword) else str(key) for key in plist.items[::2] if isinstance(key, (Keyword, str))]
+def entry_keys(plist: List) -> dict[str, str]:
+    """The keys of a plist as they are written, by name (keywords without their colon)."""
+    names = [key for key in plist.items[::2] if isinstance(key, (Keyword, str))]
+    return {key if isinstance(key, str) else key.name: f'"{key}"' if isinstance(key, str) else f":{key.name}" for key in names}
 
 
-def key_name(key: Form) -> str:
-    return key.text.strip(':"')
-
-
-def as_key(key: Form, name: str) -> str:
-    return f'"{name}"' if key.text.startswith('"') else f":{name}"
+def instead(name: str, at: Form, keys: Mapping[str, str]) -> tuple[str, tuple[Fix, ...]]:
+    """The help and the fix that write the key which was most likely meant: that of the name, or the nearest; nothing without one."""
+    near = [name] if name in keys else nearest(name, keys)
+    if not near or at.top.source.builtin:
+        return "", ()
+    meant = keys[near[0]]
+    return f"write {meant}", (Fix(f"write {meant}", (Edit(at, meant),)),)
 
 
 def bracketed(shape: Sequence[int]) -> str:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sexpgpu.diagnostics import rules
-from sexpgpu.diagnostics.finding import Edit, Fix, Related
+from sexpgpu.diagnostics.finding import Related
 from sexpgpu.graph.nodes import Node
 from sexpgpu.language.ctx import CTX, counter_keys
 from sexpgpu.language.frames import GENERATOR_ROLES, Trace
-from sexpgpu.language.nearest import nearest
 from sexpgpu.language.values import Keyword, List, Model, Nil, Unknown, Value
-from sexpgpu.ops.operands import as_key, key_name
+from sexpgpu.ops.operands import instead
 from sexpgpu.program.builder import Builder
 from sexpgpu.program.generator import Generated
 from sexpgpu.program.model import Parameter
@@ -45,22 +44,21 @@ def check_ctx(builder: Builder) -> None:
     """A read of a key that is not there is nil: W-CTX-001, or in a generator W-GEN-003 for a counter's."""
     counters = {name for counter in builder.counters for name in counter_keys(counter)}
     for trace in builder.traces:
-        for name, absent in trace.ctx_missing:
+        generates = trace.role in GENERATOR_ROLES
+        for absent in trace.ctx_missing:
             if absent.used:
                 continue
-            key = absent.key
-            if name in counters:
+            name, key = absent.name, absent.key
+            if generates and name in counters:
                 help = "count in the state instead, or read the counter in `prepare` or `objective`"
                 message = f"{key.text} is a counter, and counters are nil in a generator: `prepare` runs after it"
                 counter = name if name in builder.counters else name.removeprefix("stage-")
                 related = (Related(builder.counters[counter], "declared here"),)
                 builder.evaluator.report(rules.GENERATOR_COUNTER, key, message, help, related)
             elif not builder.counters_open:
-                near = nearest(key_name(key), [*CTX, *(() if trace.role in GENERATOR_ROLES else counters)])
-                help = (
-                    f"write {as_key(key, near[0])}" if near else "ctx has " + " ".join(f":{known}" for known in (*CTX, *counters))
-                )
-                fixes = (Fix(f"write {as_key(key, near[0])}", (Edit(key, as_key(key, near[0])),)),) if near else ()
+                keys = {known: f":{known}" for known in (*CTX, *(() if generates else sorted(counters)))}
+                help, fixes = instead(name, key, keys)
+                help = help or "ctx has " + " ".join(keys.values())
                 builder.evaluator.report(rules.CTX_KEY_UNKNOWN, key, f"ctx has no {key.text}: it is nil here", help, (), fixes)
 
 
