@@ -41,13 +41,14 @@ class ParameterList:
 
     @property
     def signature(self) -> Signature:
-        """The names alone, for the binder; defaults as they are written."""
+        """The names alone, for the binder; defaults as they are written. A key of the prelude's without one is required."""
         if self._signature is None:
             self._signature = Signature(
                 [symbol.name for symbol in self.required],
                 _written(self.optional),
                 _written(self.keys),
                 None if self.rest is None else self.rest.name,
+                [symbol.name for symbol, default in self.keys if default is None and symbol.top.source.builtin],
             )
         return self._signature
 

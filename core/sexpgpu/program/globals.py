@@ -7,6 +7,7 @@ from sexpgpu.language.builtins import builtin
 from sexpgpu.language.control import pretrained_file
 from sexpgpu.language.evaluator import Evaluator
 from sexpgpu.language.frames import Environment, Trace
+from sexpgpu.language.guards import GUARDS
 from sexpgpu.language.parameters import parse_parameters
 from sexpgpu.language.shapes import key_parts
 from sexpgpu.language.values import UNKNOWN, Closure, Model, Unknown, Value
@@ -35,6 +36,8 @@ class Globals:
     def resolve(self, symbol: SymbolForm, module: Module) -> Value:
         """The value of a symbol that a form of `module` reads."""
         definition = module.lookup(symbol.name)
+        if definition is None and module.source.builtin:
+            return GUARDS[symbol.name]
         if definition is None or definition.unknown:
             return self.evaluator.unknown()
         if definition.form is None:
