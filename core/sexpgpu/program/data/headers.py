@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import io
-import json
 import struct
 from collections.abc import Callable
 from typing import NamedTuple
@@ -94,7 +92,9 @@ def _npy_header(start: bytes, read: Callable[[int], bytes]) -> ArrayHeader:
     (length,) = struct.unpack("<I", start[8:10] + read(2)) if wide else struct.unpack("<H", start[8:10])
     if length > 2**20:
         raise ValueError("an array header is too long")
-    header = ast.literal_eval(read(length).decode("latin-1"))
+    from ast import literal_eval
+
+    header = literal_eval(read(length).decode("latin-1"))
     shape, described = header["shape"], str(header["descr"])
     return ArrayHeader(tuple(int(extent) for extent in shape), _NUMPY.get(described.lstrip("<>|="), described))
 
@@ -106,6 +106,8 @@ _SAFETENSORS = {"BOOL": "bool", "F16": "f16", "BF16": "bf16", "F32": "f32", "F64
 
 def safetensors_headers(files: Files, path: str) -> dict[str, ArrayHeader]:
     """The shape and dtype of every tensor of a file, by name. Raises Unreadable, OSError."""
+    import json
+
     start = files.read(path, 0, 8)
     length = struct.unpack("<Q", start)[0] if len(start) == 8 else MOST_HEADER + 1
     if length > min(MOST_HEADER, files.size(path) - 8):
