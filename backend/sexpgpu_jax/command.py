@@ -21,7 +21,6 @@ from sexpgpu.files import DISK
 from sexpgpu.language.values import Keyword
 from sexpgpu.program.build import build_unit
 from sexpgpu.source import Source, Span
-from sexpgpu_jax.compiling import still_compiling
 from sexpgpu_jax.display import Display, display
 from sexpgpu_jax.events import Events
 from sexpgpu_jax.faults import RunFault
@@ -74,6 +73,8 @@ def run_command(args: argparse.Namespace) -> int:
             status = _train(args, analysis, folder, listener)
         finally:
             folder.close()
+        from sexpgpu_jax.compiling import still_compiling
+
         if still_compiling():
             for stream in (sys.stdout, sys.stderr, listener):
                 if stream is not None:
@@ -99,7 +100,7 @@ def _train(args: argparse.Namespace, analysis: Analysis, folder: Folder, listene
             from sexpgpu_jax.train import Training
 
             same = identity(unit, program, dict(args.set or {}))
-            who = {"identity": same, "file": args.file, "devices": _devices(), "versions": _versions()}
+            who = outcome.who = {"identity": same, "file": args.file, "devices": _devices(), "versions": _versions()}
             events.emit("run", 0, state="started", **who)
             if isinstance(run.settings.get("stack"), Keyword):
                 LOG.info("stacking microbatches is not built yet: :stack :auto runs one at a time, to the same bits")
@@ -136,6 +137,7 @@ class _Outcome:
 
     def __init__(self, events: Events, shown: Display) -> None:
         self.training: Any = None
+        self.who: dict[str, Any] = {}
         self._events = events
         self._shown = shown
 
@@ -146,7 +148,7 @@ class _Outcome:
     def stopped(self, stop: Stopped) -> int:
         kept = "the step in flight was abandoned, and no checkpoint was written: they are not built yet"
         text = f"stopped by {stop} after step {self._step}; {kept}"
-        self._events.emit("run", self._step, state="stopped")
+        self._events.emit("run", self._step, state="stopped", **self.who)
         self._shown.say(text)
         LOG.info("%s", text)
         return stop.status
@@ -162,12 +164,12 @@ class _Outcome:
             self._shown.say(f"error[{fault.rule.code}]: {fault.message}" + (f"\n  help: {fault.help}" if fault.help else ""))
         LOG.error("%s: %s", fault.rule.code, fault.message)
         self._events.emit("error", self._step, code=fault.rule.code, message=fault.message, **more)
-        self._events.emit("run", self._step, state="failed")
+        self._events.emit("run", self._step, state="failed", **self.who)
         return 1
 
     def failed(self, message: str, status: int) -> int:
         self._events.emit("error", self._step, code=None, message=message)
-        self._events.emit("run", self._step, state="failed")
+        self._events.emit("run", self._step, state="failed", **self.who)
         self._shown.say(f"sexpgpu: {message}")
         return status
 

@@ -19,7 +19,7 @@ from sexpgpu_jax.faults import RunFault
 from sexpgpu_jax.generation import Generation, Look
 from sexpgpu_jax.lowering.graph import Arrays, Environment, compute, run_graph
 from sexpgpu_jax.parameters import Store
-from sexpgpu_jax.reports import nodes_of, pack, reduce
+from sexpgpu_jax.reports import nodes_of, pack, reduce, together
 from sexpgpu_jax.whole import whole
 
 _IN_FLIGHT = 2
@@ -63,7 +63,11 @@ class Evaluation:
         stage = progress.stage if self._moves else 0
         batches = self._batches
         if batches is None:
-            batches = self._data.stages[stage].count // self._rows
+            records = self._data.stages[stage].count
+            batches = records // self._rows
+            if not batches:
+                message = f"the pass `{self.name}` has {records} records, and a batch of its loader takes {self._rows}"
+                raise RunFault(rules.RUN_RECORD, message, self._declared.form, "make :batch smaller")
         results: list[Any] = []
         for index in range(batches):
             look()
@@ -78,8 +82,8 @@ class Evaluation:
             results.append(self._measure(store, ctx, inputs))
         jax.block_until_ready(results)
         look()
-        packed = np.array([np.asarray(result) for result in results]).reshape(-1, 2, len(self._metrics))
-        return {f"{self.name}/{name}": value for name, value in reduce(self._metrics, packed).items()}
+        values = reduce(self._metrics, together(results, len(self._metrics)))
+        return {f"{self.name}/{name}": value for name, value in values.items()}
 
     def next_stage(self, store: Store, progress: Progress, observations: Observations) -> int:
         """The stage that the curriculum wants from here on. Raises RunFault where the training loader has none of that number."""

@@ -5,12 +5,13 @@ Every reported scalar leaves its graph as f32, in one array with the weights, so
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import NDArray
 
 from sexpgpu.graph.nodes import Node, Report
 
@@ -27,6 +28,12 @@ def pack(reports: Sequence[Report], values: Sequence[jax.Array]) -> jax.Array:
     rows = [value.astype(jnp.float32) for value in values[:count]]
     rows += [jnp.ones((), jnp.float32) if report.weight is None else next(weights).astype(jnp.float32) for report in reports]
     return jnp.stack(rows).reshape(2, count) if count else jnp.zeros((2, 0), jnp.float32)
+
+
+def together(calls: Iterable[Any], count: int) -> NDArray[np.float32]:
+    """`[batches 2 count]` of what device calls packed, each `[2 count]` or, for several microbatches, `[microbatches 2 count]`."""
+    rows = [np.asarray(call) for call in calls]
+    return np.concatenate([np.zeros((0, 2, count), np.float32), *(row if row.ndim == 3 else row[None] for row in rows)])
 
 
 def reduce(reports: Sequence[Report], packed: Any) -> Mapping[str, np.float32]:

@@ -28,7 +28,7 @@ from sexpgpu_jax.nonfinite import first_cause
 from sexpgpu_jax.optimizer import Rule
 from sexpgpu_jax.parameters import Store, initialize
 from sexpgpu_jax.passes import Evaluation
-from sexpgpu_jax.reports import reduce
+from sexpgpu_jax.reports import reduce, together
 from sexpgpu_jax.step import Step, Work
 from sexpgpu_jax.whole import whole
 
@@ -132,12 +132,12 @@ class Training:
         if step % self._report_every == 0 or step == self.progress.steps:
             self._report(step, stage, work)
         if work.diagnostics:
-            for name, value in reduce(self._step.diagnostics, _rows(work.diagnostics, len(self._step.diagnostics))).items():
+            for name, value in reduce(self._step.diagnostics, together(work.diagnostics, len(self._step.diagnostics))).items():
                 self._events.emit("diagnostic", step, name=f"train/{name}", value=value)
 
     def _report(self, step: int, stage: int, work: Work) -> None:
         jax.block_until_ready(work.metrics)
-        values = reduce(self._step.metrics, _rows(work.metrics, len(self._step.metrics)))
+        values = reduce(self._step.metrics, together(work.metrics, len(self._step.metrics)))
         for name, value in values.items():
             self._events.emit("metric", step, name=f"train/{name}", value=value, stage=stage)
         pace = self._clock.pace(self.progress, self._tokens())
@@ -229,11 +229,6 @@ class _Clock:
         rate = None if tokens is None else (tokens - self._tokens) / seconds
         self._since, self._steps, self._records, self._tokens = now, progress.step, progress.records, tokens or 0
         return Pace(seconds / steps, records, rate, seconds / steps * (progress.steps - progress.step))
-
-
-def _rows(packed: list[Any], count: int) -> np.ndarray:
-    """What the device calls of a step reported, microbatch by microbatch."""
-    return np.concatenate([np.asarray(call).reshape(-1, 2, count) for call in packed])
 
 
 def batch_types(loader: Loader, stack: int = 1) -> dict[str, jax.ShapeDtypeStruct]:

@@ -125,6 +125,16 @@ def test_plain_progress_goes_to_standard_error_and_the_folder_has_a_name_of_its_
     assert f"finished at step 4; parameters in {Path('runs') / folder.name / 'final.safetensors'}" in done.stderr
 
 
+def test_a_file_with_errors_does_not_wait_for_jax(tmp_path: Path) -> None:
+    (tmp_path / "a.sx").write_text(tiny(optimizer=""))
+    path = os.pathsep.join(str(ROOT / part) for part in ("core", "backend"))
+    code = "import sys; from sexpgpu.cli import main; status = main(['run', 'a.sx']); print(status, 'jax' in sys.modules)"
+    environment = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1", "False"]
+    assert "E-CONTRACT-001" in done.stderr
+
+
 @pytest.mark.parametrize("how", ["auto", "plain", "none"])
 def test_progress_does_not_touch_the_values(tmp_path: Path, how: str) -> None:
     assert run(tmp_path, tiny(), progress=how).metric("train/loss") == run(tmp_path / "other", tiny()).metric("train/loss")
@@ -189,6 +199,19 @@ def test_a_fault_of_ours_is_a_sentence_and_the_log_has_the_trace(
 
 SUM = "(sum (* x (param :w [3] :init (init-ones))) :axes [1])"
 PARQUET = tiny().split("\n\n")[0].split(":source")[0] + ':source (parquet "a.parquet"))'
+
+
+@pytest.mark.parametrize("raised", [RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 9 bytes."), MemoryError("9 bytes")])
+def test_out_of_memory_has_its_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raised: Exception) -> None:
+    from sexpgpu_jax import train
+
+    def full(*_: Any) -> None:
+        raise raised
+
+    monkeypatch.setattr(train.Training, "run", full)
+    ran = run(tmp_path, tiny())
+    assert ran.status == 1
+    assert [event["code"] for event in ran.of("error")] == ["E-RUN-002"]
 
 
 @pytest.mark.parametrize(

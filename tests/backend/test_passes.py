@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from support.programs import Ran, run
+from sexpgpu_jax.faults import RunFault
+from support.programs import Ran, Trained, program_of, run
 from support.tiny import tiny
 
 HELD = """(defloader held :batch 4
@@ -77,3 +79,26 @@ def test_a_counter_adds_nothing_in_a_pass(tmp_path: Path) -> None:
     ran = run(tmp_path, text)
     assert ran.metric("eval/rows") == [(0, 0), (1, 2), (2, 4), (3, 6)]
     assert ran.metric("train/rows") == [(1, 0), (2, 2), (3, 4)]
+
+
+def test_a_run_may_report_nothing(tmp_path: Path) -> None:
+    text = tiny(
+        objective="(defun objective (inputs ctx) (mean (square (- (model (getf inputs :x)) (getf inputs :y)))))",
+        passes="(defpass eval :loader train :every 1)",
+        run="(defrun :steps 2 :microbatches 2 :report-every 1)",
+    )
+    ran = run(tmp_path, text)
+    assert ran.status == 0, ran.of("error")
+    assert {event["name"] for event in ran.of("metric")} == {"curriculum/stage"}
+
+
+def test_a_pass_without_a_batch_is_said(tmp_path: Path) -> None:
+    """Known before the run only where the file is there when it is checked."""
+    np.savez(tmp_path / "held.npz", x=np.ones((20, 3), np.float32), y=np.ones(20, np.float32))
+    passes = """(defloader held :batch 16 :fields (list :x (spec [3] :f32) :y (spec [] :f32)) :source (npz "held.npz"))
+(defpass eval :loader held :every 1)"""
+    program = program_of(tiny(passes=passes, run="(defrun :steps 2 :loader train)"), str(tmp_path / "a.sx"))
+    np.savez(tmp_path / "held.npz", x=np.ones((9, 3), np.float32), y=np.ones(9, np.float32))
+    with pytest.raises(RunFault, match="the pass `eval` has 9 records, and a batch of its loader takes 16") as caught:
+        Trained(program).training.run()
+    assert caught.value.rule.code == "E-RUN-004"

@@ -120,7 +120,7 @@ def run(folder: Path, text: str, **options: Any) -> Ran:
 class Trained:
     """A program in training, in this process: `training` itself, and the events so far."""
 
-    def __init__(self, text: str, steps: int | None = None) -> None:
+    def __init__(self, written: str | Program) -> None:
         from sexpgpu_jax.display import Silent
         from sexpgpu_jax.events import Events
         from sexpgpu_jax.runtime import configure
@@ -128,9 +128,7 @@ class Trained:
         from sexpgpu_jax.train import Training
 
         configure("cpu")
-        program = program_of(text)
-        if steps is not None and program.run is not None:
-            program.run.settings["steps"] = steps
+        program = program_of(written) if isinstance(written, str) else written
         self._lines = io.StringIO()
         self.training = Training(program, Events([self._lines]), Silent(), Signals())
 

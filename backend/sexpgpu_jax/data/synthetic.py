@@ -14,6 +14,10 @@ from numpy.typing import NDArray
 from sexpgpu.graph.nodes import Graph
 from sexpgpu_jax.data.files import Batch
 from sexpgpu_jax.lowering.graph import Environment, run_graph
+from sexpgpu_jax.lowering.table import jnp_dtype
+
+_KEPT = 64 * 2**20
+"""Bytes: a source of no more than this keeps the records that it has made."""
 
 
 class Synthetic:
@@ -30,15 +34,37 @@ class Synthetic:
         def records(seed: jax.Array, indices: jax.Array) -> dict[str, jax.Array]:
             return lax.map(lambda index: record(seed, index), indices)
 
-        host = SingleDeviceSharding(jax.local_devices(backend="cpu")[0])
+        host = SingleDeviceSharding(_processor())
         types = [jax.ShapeDtypeStruct(shape, np.int64, sharding=host) for shape in ((), (rows,))]
         self._make = jax.jit(records).lower(*types).compile()
+        self._kept: dict[str, NDArray[Any]] | None = None
+        if count * sum(node.bytes for node in graph.outputs.values()) <= _KEPT:
+            self._kept = {name: np.zeros((count, *node.shape), jnp_dtype(node.dtype)) for name, node in graph.outputs.items()}
+            self._known = np.zeros(count, np.bool_)
 
     def take(self, indices: NDArray[np.int64]) -> Batch:
         """The records of those numbers."""
+        if self._kept is None:
+            return self._made(indices)
+        missing = indices[~self._known[indices]]
+        if len(missing):
+            for name, values in self._made(missing).items():
+                self._kept[name][missing] = values
+            self._known[missing] = True
+        return {name: values[indices] for name, values in self._kept.items()}
+
+    def _made(self, indices: NDArray[np.int64]) -> Batch:
         parts: list[dict[str, Any]] = []
         for start in range(0, len(indices), self._rows):
             some = indices[start : start + self._rows]
             full = np.resize(some, self._rows)  # a call always makes as many records; what is too many is cut off
             parts.append({name: np.asarray(values)[: len(some)] for name, values in self._make(self._seed, full).items()})
         return {name: np.concatenate([part[name] for part in parts]) if len(parts) > 1 else parts[0][name] for name in parts[0]}
+
+
+def _processor() -> Any:
+    """The host's processor; the first device where JAX was told to leave the processor alone."""
+    try:
+        return jax.local_devices(backend="cpu")[0]
+    except RuntimeError:
+        return jax.local_devices()[0]
