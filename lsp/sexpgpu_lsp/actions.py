@@ -27,7 +27,7 @@ def register(server: Server) -> None:
     """Answer codeAction."""
 
     async def answer(params: types.CodeActionParams) -> list[types.CodeAction] | None:
-        document = server.documents.get(params.text_document.uri)
+        document = server.document(params.text_document.uri)
         if document is None:
             return None
         wanted = [str(getattr(kind, "value", kind)) for kind in params.context.only or ()]

@@ -19,6 +19,7 @@ from sexpgpu_lsp.worker import QUERY
 if TYPE_CHECKING:
     from sexpgpu_lsp.server import Server
 
+_PRELUDE_NAME = "prelude:"
 _OPTIONS = types.DiagnosticOptions(identifier=NAME, inter_file_dependencies=True, workspace_diagnostics=False)
 
 
@@ -105,8 +106,8 @@ class Publisher:
         def uri(source: Source) -> str:
             if source is document.source:
                 return document.uri
-            if source.builtin and ":" in source.name:
-                return uri_of(os.path.join(PRELUDE, f"{source.name.partition(':')[2]}.sx"))
+            if source.name.startswith(_PRELUDE_NAME):
+                return uri_of(os.path.join(PRELUDE, f"{source.name.removeprefix(_PRELUDE_NAME)}.sx"))
             known = world.documents.get(file_key(source.name))
             return uri_of(source.name) if known is None else known.uri
 
@@ -229,7 +230,7 @@ def register(server: Server) -> None:
     """Answer requests for diagnostics."""
 
     async def pull(params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
-        document = server.documents.get(params.text_document.uri)
+        document = server.document(params.text_document.uri)
         if document is None:
             return types.RelatedFullDocumentDiagnosticReport(items=[])
         return await server.publisher.pulled(document, params.previous_result_id)

@@ -19,7 +19,7 @@ def register(server: Server) -> None:
     """Answer hover."""
 
     async def answer(params: types.HoverParams) -> types.Hover | None:
-        document = server.documents.get(params.text_document.uri)
+        document = server.document(params.text_document.uri)
         if document is None:
             return None
         converter = server.documents.converter

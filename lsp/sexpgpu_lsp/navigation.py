@@ -33,7 +33,7 @@ def register(server: Server) -> None:
     """Answer definition and documentSymbol."""
 
     async def define(params: types.DefinitionParams) -> list[types.LocationLink] | types.Location | None:
-        document = server.documents.get(params.text_document.uri)
+        document = server.document(params.text_document.uri)
         if document is None:
             return None
         converter = server.documents.converter
@@ -59,7 +59,7 @@ def register(server: Server) -> None:
         return await server.ask(document, question)
 
     async def outline(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol] | list[types.SymbolInformation] | None:
-        document = server.documents.get(params.text_document.uri)
+        document = server.document(params.text_document.uri)
         if document is None:
             return None
         converter = server.documents.converter

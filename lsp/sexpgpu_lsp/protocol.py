@@ -42,7 +42,9 @@ def make_converter() -> Converter:
         except ValueError:
             return value
 
-    converter.register_structure_hook_func(lambda kind: isinstance(kind, type) and issubclass(kind, enum.Enum), lenient)
+    for kind in list(vars(types).values()):
+        if isinstance(kind, type) and issubclass(kind, enum.Enum):
+            converter.register_structure_hook(kind, lenient)
     return converter
 
 
@@ -127,6 +129,7 @@ class Protocol(LanguageServerProtocol):
             else:
                 log.warning("a message is not what it should be: %s %s", method, reason)
             return
+        self._host.asked_now()
         self.handle_message(structured)
 
     def structure_message(self, data: Message) -> Any:

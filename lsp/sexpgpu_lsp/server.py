@@ -8,6 +8,7 @@ import os
 import socket
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from lsprotocol import types
@@ -18,18 +19,20 @@ from sexpgpu_lsp import actions, diagnostics, hover, navigation, watching
 from sexpgpu_lsp.analyses import Analyses, AnalysisFailed, View
 from sexpgpu_lsp.convert import NAME, Change, Converter, encoding_of
 from sexpgpu_lsp.diagnostics import Publisher
-from sexpgpu_lsp.documents import Document, Documents
+from sexpgpu_lsp.documents import Document, Documents, World
 from sexpgpu_lsp.log import log, set_up
 from sexpgpu_lsp.protocol import Protocol, make_converter
 from sexpgpu_lsp.schedule import Schedule
 from sexpgpu_lsp.transport import Stream, Writer, read_in_thread, socket_streams, standard_streams
-from sexpgpu_lsp.uris import path_of
+from sexpgpu_lsp.uris import key_of, path_of
 from sexpgpu_lsp.worker import QUERY, Worker
 
 if TYPE_CHECKING:
     from pygls.server import ServerErrors
 
 T = TypeVar("T")
+
+_asked: ContextVar[World] = ContextVar("asked")
 
 LOOPBACK = "127.0.0.1"
 _LOOK_FOR_PARENT = 0.4  # seconds
@@ -110,6 +113,14 @@ class Server(LanguageServer):
             self.schedule.settle()
 
     # Questions
+
+    def asked_now(self) -> None:
+        """What is handled from here on, in this context, speaks of the documents as they are now: an answer may begin later."""
+        _asked.set(self.documents.world)
+
+    def document(self, uri: str) -> Document | None:
+        """A document as it was when the request came in."""
+        return _asked.get(self.documents.world).documents.get(key_of(uri))
 
     async def ask(self, document: Document, question: Callable[[Iterator[View]], T]) -> T:
         """The answer to a question about a document, given by the worker from views of the analysis of exactly this text.

@@ -29,7 +29,7 @@ def bindings(analysis: Analysis) -> list[Binding]:
     found: list[Binding] = []
     source = analysis.source
     for definition in analysis.unit.main.definitions:
-        if definition.kind == "def" and definition.form is not None and definition.name_form is not None:
+        if definition.kind == "def" and not definition.unknown and definition.form is not None and definition.name_form is not None:
             _add(found, analysis, definition.name, definition.name_form, definition.form.items[2])
     for local in analysis.marks.locals:
         if local.name_form.top.source is source:

@@ -75,9 +75,9 @@ def explain(analysis: Analysis, name: str, call: ListForm | None) -> list[Part]:
         return parts
     counter = name.removeprefix("stage-")
     if counter in analysis.program.counters:
-        return [*_counted(analysis, name, counter), *_here(analysis, call)]
+        return _counted(analysis, name, counter, call)
     known = [*CTX, *(each for counter in analysis.program.counters for each in counter_keys(counter))]
-    says = "ctx has no such key in this file, so it is nil. A call of `counter` in `prepare` would make one. There is "
+    says = "ctx has no such key in this file, so it is nil. A call of `counter` in `prepare` would make one. There are "
     return [Code(f"(getf ctx :{name}) : nil"), Prose(says + ", ".join(inline(f":{each}") for each in known) + ".")]
 
 
@@ -92,10 +92,11 @@ def counters(analysis: Analysis, name: str) -> list[Counter]:
     return found
 
 
-def _counted(analysis: Analysis, name: str, counter: str) -> list[Part]:
+def _counted(analysis: Analysis, name: str, counter: str, call: ListForm | None) -> list[Part]:
     since = "since the stage began" if name != counter else "in the whole run"
     parts: list[Part] = [
         Code(f"(getf ctx :{name}) : {I64.name}[]"),
+        *_here(analysis, call),
         Prose(f"{inline(f':{name}')}: what the counter {inline(f':{counter}')} has added up {since}, over all microbatches."),
     ]
     declared = counters(analysis, counter)

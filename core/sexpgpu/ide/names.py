@@ -12,7 +12,7 @@ from sexpgpu.ide.markup import Code, Part, Prose, inline
 from sexpgpu.ide.types import type_of
 from sexpgpu.language.marks import Local
 from sexpgpu.language.special import TOP_LEVEL
-from sexpgpu.reader.forms import Form, ListForm
+from sexpgpu.reader.forms import Form, ListForm, VectorForm
 
 if TYPE_CHECKING:
     from sexpgpu.analysis import Analysis
@@ -29,7 +29,7 @@ def definition(analysis: Analysis, found: Definition) -> list[Part]:
     parts: list[Part] = []
     if found.signature is not None:
         parts.append(Code(f"({' '.join(filter(None, (found.kind, found.name, f'({found.signature})')))})"))
-    elif found.kind == "def" and found.form is not None:
+    elif found.kind == "def" and found.form is not None and not found.unknown:
         value = type_of(analysis, found.form.items[2])
         parts.append(Code(f"{found.name} : {value}" if value else f"(def {found.name} …)"))
     else:
@@ -40,8 +40,10 @@ def definition(analysis: Analysis, found: Definition) -> list[Part]:
         parts += _parameters(analysis, found.name)
     elif found.kind == "defloader":
         parts += _batch(analysis, found.name)
-    elif found.kind == "def" and found.form is not None and len(found.form.text) <= _LONGEST_CODE:
-        parts.append(Code(found.form.text))
+    elif found.kind == "def" and found.form is not None:
+        written = found.form.items[2:]
+        if written and isinstance(written[0], (ListForm, VectorForm)) and len(found.form.text) <= _LONGEST_CODE:
+            parts.append(Code(found.form.text))
     if found.unknown:
         parts.append(Prose("Its form has an error, so nothing more is known of it."))
     if found.module is not None and found.module is not analysis.unit.main:

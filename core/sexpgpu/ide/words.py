@@ -27,10 +27,7 @@ def signature(name: str, parameters: Signature) -> str:
 def provided(name: str) -> list[Part]:
     """An operator or a host function: signature, rule, example."""
     row = OPS.get(name) or HOST[name]
-    parts: list[Part] = [Code(signature(name, row.signature)), Prose(row.doc), Code(row.example)]
-    if name in OPS and OPS[name].draw:
-        parts.append(Prose("A draw depends on the run's seed, the place where it is written and `:salt`, and on nothing else."))
-    return parts
+    return [Code(signature(name, row.signature)), Prose(row.doc), Code(row.example)]
 
 
 def word(row: Shape) -> list[Part]:
