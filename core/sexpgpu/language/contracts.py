@@ -121,7 +121,7 @@ def _shared(call: Call, evaluator: Evaluator, path: str, first: Frame) -> None:
     """Report a parameter found again, with the call that led there another way than the `first` time."""
     if evaluator.said(rules.PARAMETER_CONFLICT, call.head):
         return
-    led = _parting(first, evaluator.frame) or evaluator.frame.form
+    led = _parting(first, evaluator.frame) or next(iter(_calls(evaluator.frame)[::-1]), None)
     related = (Related(led, "the call that finds it again"),) if led is not None else ()
     message = f"the parameter `{path}` is found again within one call of its model: the layers share it"
     evaluator.report(
@@ -139,11 +139,11 @@ def _parting(first: Frame, frame: Frame) -> Form | None:
 
 
 def _calls(frame: Frame) -> list[Form]:
-    """The calls that led to a frame, the outermost first."""
+    """The calls of the file that led to a frame, the outermost first."""
     calls: list[Form] = []
     inner: Frame | None = frame
     while inner is not None:
-        if inner.form is not None:
+        if inner.form is not None and not inner.form.top.source.builtin:
             calls.append(inner.form)
         inner = inner.parent
     return calls[::-1]
@@ -166,7 +166,7 @@ def _metric(call: Call) -> Value:
         _misplaced(
             call,
             rules.GENERATOR_METRIC,
-            "a generator reports nothing",
+            "`metric` stands in a generator, which reports nothing",
             "return the value in the state, and report it from `objective`",
         )
     elif role == "curriculum":

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from sexpgpu.language.nearest import nearest
+
 Kind = Literal["bool", "int", "uint", "float"]
 
 
@@ -54,3 +56,14 @@ F32 = DType("f32", "float", 32)
 F64 = DType("f64", "float", 64)
 
 DTYPES: dict[str, DType] = {d.name: d for d in (BOOL, I8, I16, I32, I64, U8, U16, U32, F16, BF16, F32, F64)}
+
+_LONG = (("bfloat", "bf"), ("float", "f"), ("uint", "u"), ("int", "i"))
+_WORDS = {"boolean": "bool", "byte": "u8", "int": "i32", "long": "i64", "half": "f16", "single": "f32", "double": "f64"}
+
+
+def meant(name: str) -> list[str]:
+    """The dtypes that a name which is none may mean: its name in other languages (`float32`, `double`), else the nearest."""
+    short = _WORDS.get(name, name)
+    for long, letters in _LONG:
+        short = short.replace(long, letters)
+    return [short] if short in DTYPES else nearest(name, [*DTYPES, "float"])

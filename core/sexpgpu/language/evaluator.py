@@ -200,7 +200,7 @@ class Evaluator:
                 rules.OUT_OF_PLACE,
                 self.head,
                 f"`{callee}` draws, and outside every graph there is nothing to draw for",
-                "draw in a contract function",
+                "draw in a function that `prepare`, `objective` or a generator calls",
             )
         return self.frame.link(callee)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sexpgpu.language import shapes
-from sexpgpu.language.nearest import nearest
+from sexpgpu.language.nearest import elsewhere, nearest
 from sexpgpu.language.parameters import Malformed
 from sexpgpu.language.shapes import Shape
 from sexpgpu.reader.forms import BadForm, Form, ListForm, SymbolForm
@@ -243,5 +243,6 @@ def unknown_top_level(form: Form) -> Malformed:
     if isinstance(at, SymbolForm) and at is not form:
         near = nearest(at.name, TOP_LEVEL)
         help = f"write {' or '.join(near)}" if near else f"the top level of a file holds {heads}"
+        help = elsewhere(at.name) or help
         return Malformed(at, f"`{at.name}` is no form of the top level", help)
     return Malformed(at, "this is no form of the top level", f"the top level of a file holds {heads}")

@@ -11,7 +11,7 @@ from typing import Any
 from sexpgpu.diagnostics import rules
 from sexpgpu.diagnostics.finding import Edit, Finding, Fix, Rule
 from sexpgpu.language.marks import Local, Marks
-from sexpgpu.language.nearest import nearest
+from sexpgpu.language.nearest import elsewhere, nearest
 from sexpgpu.language.parameters import Malformed, ParameterList, parse_parameters
 from sexpgpu.language.shapes import Shape, check_shape, key_parts
 from sexpgpu.language.special import SPECIAL_FORMS, TOP_LEVEL, WORDS
@@ -235,8 +235,8 @@ class Walker:
         name = form.name
         if self.quiet or self.module.may_define(name):
             return
-        near = self._nearest(name, words)
-        help = f"write {' or '.join(near)}" if near else ""
+        near = [] if elsewhere(name) else self._nearest(name, words)
+        help = elsewhere(name) or (f"write {' or '.join(near)}" if near else "")
         for kind, names in (("loader", self.module.loaders), ("pass", self.module.passes)):
             if name in names:
                 help = f"`{name}` is a {kind}, and no value"

@@ -12,9 +12,8 @@ from typing import Protocol
 from sexpgpu.diagnostics import rules
 from sexpgpu.diagnostics.finding import Edit, Fix, Rule
 from sexpgpu.graph.nodes import Attribute, Node, Shape
-from sexpgpu.language.dtypes import BOOL, DTYPES, I64, DType
+from sexpgpu.language.dtypes import BOOL, DTYPES, I64, DType, meant
 from sexpgpu.language.fault import Fault
-from sexpgpu.language.nearest import nearest
 from sexpgpu.language.signature import Bound
 from sexpgpu.language.values import NIL, Absent, Keyword, List, Nil, Value, is_number, kind_of
 from sexpgpu.ops.host import shown
@@ -185,7 +184,7 @@ class Call:
                 return self.tracer.float
             if value.name in DTYPES:
                 return DTYPES[value.name]
-            near = nearest(value.name, [*DTYPES, "float"])
+            near = meant(value.name)
             help = f"write :{near[0]}" if near else "a dtype is one of " + " ".join(f":{d}" for d in (*DTYPES, "float"))
             fixes = (Fix(f"write :{near[0]}", (Edit(self.at(name), f":{near[0]}"),)),) if near else ()
             raise self.fault(rules.TYPE_KIND, name, f"there is no dtype :{value.name}", help, fixes)
@@ -350,7 +349,8 @@ class Call:
             message = f"the float {number} meets {dtype!r}, which holds integers only"
             raise Fault(rules.DTYPE_NUMBER, at, message, f"write an integer, or cast the {dtype!r} tensor to :f32")
         least, most = (f"{float(n):.6g}" if dtype.is_float else n for n in (dtype.least, dtype.most))
-        raise Fault(rules.DTYPE_NUMBER, at, f"{shown(number)} does not fit {dtype!r} ({least} to {most})")
+        message = f"{shown(number)} does not fit {dtype!r} ({least} to {most})"
+        raise Fault(rules.DTYPE_NUMBER, at, message, "write a number that fits, or cast to a wider dtype")
 
     def constant(self, value: int | float | bool, dtype: DType, at: Form) -> Node:
         """A scalar constant node."""

@@ -119,7 +119,7 @@ def entry_keys(plist: List) -> dict[str, str]:
 
 
 def instead(name: str, at: Form, keys: Mapping[str, str]) -> tuple[str, tuple[Fix, ...]]:
-    """The help and the fix that write the key which was most likely meant: that of the name, or the nearest; nothing without one."""
+    """The help and the fix that write the key which was most likely meant: that of the name, or the nearest; else nothing."""
     near = [name] if name in keys else nearest(name, keys)
     if not near or at.top.source.builtin:
         return "", ()

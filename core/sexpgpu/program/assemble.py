@@ -228,7 +228,7 @@ def _check_memory(builder: Builder, read: Read | None) -> None:
         return
     largest = plan.largest
     if largest.bytes > budget * GIB:
-        message = f"the plan takes {gib(largest.bytes)}, most in the phase `{largest.name}`, and the budget is {budget} GiB"
+        message = f"the phase `{largest.name}` takes {gib(largest.bytes)} at once, and the budget is {budget} GiB"
         help = "make :batch smaller, or recompute with (scope … :remat true …)"
         builder.evaluator.report(rules.MEMORY_BUDGET, read.written["memory"], message, help)
 

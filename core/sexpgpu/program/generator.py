@@ -6,6 +6,7 @@ from sexpgpu.diagnostics import rules
 from sexpgpu.diagnostics.finding import Related
 from sexpgpu.graph.nodes import Node, typed
 from sexpgpu.language.dtypes import I64
+from sexpgpu.language.nearest import nearest
 from sexpgpu.language.values import NIL, Nil, Value
 from sexpgpu.program.builder import Builder, Typed
 from sexpgpu.program.declarations import DECLARATIONS
@@ -130,13 +131,16 @@ def _compare(builder: Builder, state: dict[str, Typed | None], made: Returned, l
         apart.setdefault(entry.at, []).append((entry, what))
     for at, parts in apart.items():
         message = "`:step` changes the state: " + "; ".join(what for _, what in parts)
-        builder.evaluator.report(rules.GENERATOR_STATE, at, message, _help(parts[0][0], state))
+        builder.evaluator.report(rules.GENERATOR_STATE, at, message, _help(parts[0][0], state, made))
     return not changed and not strange
 
 
-def _help(entry: Entry, state: dict[str, Typed | None]) -> str:
+def _help(entry: Entry, state: dict[str, Typed | None], made: Returned) -> str:
     before = state.get(entry.name)
     if before is None:
+        near = nearest(entry.name, [name for name in state if name not in made.entries])
+        if near:
+            return f"write :{near[0]}, as `:init` does"
         return f"give `:init` an entry :{entry.name}, or leave it out here"
     if isinstance(entry.value, Node):
         if entry.value.shape == before[0]:

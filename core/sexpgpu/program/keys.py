@@ -29,7 +29,7 @@ from sexpgpu.language.values import (
     kind_of,
 )
 from sexpgpu.program.declarations import Declaration, Key
-from sexpgpu.reader.forms import BadForm, Form, KeywordForm, ListForm, SymbolForm
+from sexpgpu.reader.forms import BadForm, Form, KeywordForm, ListForm, NumberForm, StringForm, SymbolForm
 
 
 class Unfit(Exception):
@@ -333,9 +333,9 @@ def _read_value(evaluator: Evaluator, key: Key, form: Form, environment: Environ
             read.known = False
             if isinstance(form, BadForm):
                 return
-            evaluator.report(
-                rules.DECLARATION_KEY, form, f":{key.name} is the name of a loader", "write the name that defloader gives it"
-            )
+            named = form.value if isinstance(form, StringForm) else form.name if isinstance(form, KeywordForm) else ""
+            help = f"write {named}" if named else "write the name that defloader gives it"
+            evaluator.report(rules.DECLARATION_KEY, form, f":{key.name} is the name of a loader, a symbol", help)
         return
     value = evaluator.evaluate(form, environment)
     if isinstance(value, Unknown):
@@ -353,7 +353,7 @@ def _read_value(evaluator: Evaluator, key: Key, form: Form, environment: Environ
         message = f":{key.name} wants {unfit.wanted}, and " + ("this is" if unfit.given is None else "there is") + f" {what}"
         if isinstance(given, Node):
             message += ", which is not known before the run"
-        whole = key.kind in _WHOLE and isinstance(given, float)
+        whole = key.kind in _WHOLE and isinstance(given, float) and not isinstance(form, NumberForm)
         evaluator.report(rule, form, message, "`/` gives a float; write floor-div for whole numbers" if whole else "")
 
 

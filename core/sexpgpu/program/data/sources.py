@@ -35,7 +35,10 @@ def check_source(builder: Builder, loader: Loader, source: Made) -> None:
         problem = f"it cannot be read: {(error.strerror or str(error)).lower()}"
     if problem:
         builder.evaluator.report(
-            rules.DATA_CONTENT, at, f"{file} does not hold what the loader `{loader.name}` asks for: {problem}"
+            rules.DATA_CONTENT,
+            at,
+            f"{file} does not hold what the loader `{loader.name}` asks for: {problem}",
+            "declare :fields as the file has them, and cast or reshape in `prepare`",
         )
 
 
