@@ -94,12 +94,11 @@ def returned_tensors(
     if isinstance(value, List) and any(isinstance(name, Unknown) for name in value.items[::2]):
         return Returned([], open=True)
     wrong = _wrong(value, strings)
-    if wrong == "empty" and empty:
+    if wrong == _EMPTY and empty:
         return Returned([])
     if wrong or not isinstance(value, List):
         trace.graph.whole = False
-        said = wrong if wrong.startswith("with ") else f"and this is {wrong}"
-        evaluator.report(rule, last, f"{who} returns a plist of tensors, {said}", "return (list :name tensor …)")
+        evaluator.report(rule, last, f"{who} returns a plist of tensors, and this {wrong}", "return (list :name tensor …)")
         return Returned([], open=True)
     returned = Returned(_entries(evaluator, trace, value, last, rule, who))
     if isinstance(value, Plist):
@@ -107,16 +106,20 @@ def returned_tensors(
     return returned
 
 
+_EMPTY = "is empty"
+
+
 def _wrong(value: Value, strings: bool) -> str:
-    """What makes a value no plist with a keyword before each value; of one without entries, that it is empty."""
+    """What makes a value no plist with a keyword before each value, said of `this`; of one without entries, that it is empty."""
     if isinstance(value, Absent) or not isinstance(value, (Nil, List)):
-        return kind_of(value)
+        return f"is {kind_of(value)}"
     if isinstance(value, Nil) or not value.items:
-        return "empty"
+        return _EMPTY
     allowed = (Keyword, str) if strings else (Keyword,)
-    if len(value.items) % 2 or not all(isinstance(name, allowed) for name in value.items[::2]):
-        return "with a keyword before each"
-    return ""
+    strange = next((name for name in value.items[::2] if not isinstance(name, allowed)), None)
+    if strange is not None:
+        return f"has {kind_of(strange)} where a keyword should stand"
+    return "ends with a keyword that has no value" if len(value.items) % 2 else ""
 
 
 def _entries(evaluator: Evaluator, trace: Trace, value: List, last: Form, rule: Rule, who: str) -> list[Entry]:
@@ -133,7 +136,9 @@ def _entries(evaluator: Evaluator, trace: Trace, value: List, last: Form, rule: 
         if not isinstance(item, (Node, Unknown)):
             what = f"the number {item}" if isinstance(item, (int, float)) and not isinstance(item, bool) else kind_of(item)
             help = (
-                "write (full [] value) to make a tensor of it" if isinstance(item, (int, float)) else "return (list :name tensor …)"
+                f"write (full [] {str(item).lower()}) to make a tensor of it"
+                if isinstance(item, (int, float))
+                else "return (list :name tensor …)"
             )
             evaluator.report(rule, at, f"{who} returns a plist of tensors, and its entry :{text} is {what}", help)
             trace.graph.whole, item = False, UNKNOWN
