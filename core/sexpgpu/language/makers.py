@@ -24,9 +24,33 @@ def _made(call: Call, group: str, signature_text: str, defaults: dict[str, Value
     return Made(group, call.name, arguments, forms, call.form)
 
 
+def _initializer(call: Call) -> None:
+    for name in ("std", "lo", "hi"):
+        if call.supplied(name):
+            call.number(name)
+    if call.supplied("value") and not isinstance(call.value("value"), bool):
+        call.number("value")
+
+
+def _pretrained(call: Call) -> None:
+    for name in ("path", "prefix"):
+        if call.supplied(name):
+            call.string(name)
+    if call.given("missing") and call.value("missing") is not keyword("init"):
+        raise call.wrong_kind(call.value("missing"), call.at("missing"), ":init as :missing", staged=False)
+
+
+_CHECKS = {"initializer": _initializer, "pretrained": _pretrained}
+"""What the arguments of a group must be; those of the others are checked where they are used."""
+
+
 def _make(name: str, group: str, signature: str, doc: str, example: str, **defaults: Value) -> None:
+    check = _CHECKS.get(group)
+
     @host(name, signature, group, doc, example, strict=False)
     def _rule(call: Call) -> Value:
+        if check is not None:
+            check(call)
         return _made(call, group, signature, {key.replace("_", "-"): value for key, value in defaults.items()})
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from sexpgpu.diagnostics import rules
 from sexpgpu.files import Files
@@ -74,12 +74,21 @@ class Builder:
         return Plist("ctx", items, open=self.counters_open and not generates)
 
     def plist(
-        self, trace: Trace, role: str, kind: InputKind, entries: dict[str, Typed | None], at: Form, *, open: bool = False
+        self,
+        trace: Trace,
+        role: str,
+        kind: InputKind,
+        entries: dict[str, Typed | None],
+        at: Form,
+        *,
+        open: bool = False,
+        strings: Container[str] = (),
     ) -> Plist:
-        """A plist of inputs; an entry whose type is not known is unknown."""
+        """A plist of inputs; an entry whose type is not known is unknown. Its keys are keywords, but for the `strings`."""
         items: list[Value] = []
         for name, typed in entries.items():
-            items += [keyword(name), UNKNOWN if typed is None else self.input(kind, name, typed[0], typed[1], at)]
+            key: Value = name if name in strings else keyword(name)
+            items += [key, UNKNOWN if typed is None else self.input(kind, name, typed[0], typed[1], at)]
         if open or None in entries.values():
             trace.graph.whole = False
         return Plist(role, items, open=open)  # pyright: ignore[reportArgumentType]

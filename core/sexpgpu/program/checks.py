@@ -43,10 +43,11 @@ def step_traces(builder: Builder) -> Iterator[Trace]:
 def check_ctx(builder: Builder) -> None:
     """A read of a key that is not there is nil: W-CTX-001, or in a generator W-GEN-003 for a counter's."""
     counters = {name for counter in builder.counters for name in counter_keys(counter)}
+    used = {absent.key for trace in builder.traces for absent in trace.ctx_missing if absent.used}
     for trace in builder.traces:
         generates = trace.role in GENERATOR_ROLES
         for absent in trace.ctx_missing:
-            if absent.used:
+            if absent.key in used:
                 continue
             name, key = absent.name, absent.key
             if generates and name in counters:

@@ -53,6 +53,7 @@ class Entry(NamedTuple):
     at: Form
     name_at: Form
     written: bool
+    string: bool = False
 
 
 class Returned:
@@ -142,7 +143,7 @@ def _entries(evaluator: Evaluator, trace: Trace, value: List, last: Form, rule: 
             )
             evaluator.report(rule, at, f"{who} returns a plist of tensors, and its entry :{text} is {what}", help)
             trace.graph.whole, item = False, UNKNOWN
-        entries.append(Entry(text, item, at, names.get(text, last), written))
+        entries.append(Entry(text, item, at, names.get(text, last), written, isinstance(name, str)))
     return entries
 
 

@@ -140,7 +140,8 @@ def _objective(
         entry.name: (entry.value.shape, entry.value.dtype) if isinstance(entry.value, Node) else None
         for entry in prepared.entries.values()
     }
-    inputs = builder.plist(trace, "inputs", "inputs", types, at, open=prepared.open)
+    strings = {entry.name for entry in prepared.entries.values() if entry.string}
+    inputs = builder.plist(trace, "inputs", "inputs", types, at, open=prepared.open, strings=strings)
     if counts:
         stage.traces.append(trace)
         stage.reads.append(inputs)
