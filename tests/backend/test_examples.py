@@ -104,6 +104,13 @@ def test_the_curriculum_moves_on_when_the_pass_was_easy(examples: Path, tmp_path
     assert metric(events, "curriculum/stage")
 
 
+@pytest.mark.claim("C3")
+def test_the_run_of_the_tour_goes_on_to_all_digits_and_learns_them(examples: Path, tmp_path: Path) -> None:
+    events = trained(examples / "tour.sx", tmp_path / "run")
+    assert [text for _, text in changes(events)] == ["stage 0 -> 1"]
+    assert metric(events, "eval/accuracy")[-1] > 0.9
+
+
 def test_the_student_comes_close_to_its_teacher(examples: Path, tmp_path: Path) -> None:
     events = trained(examples / "distill.sx", tmp_path / "run", "--steps", "30")
     losses = metric(events, "train/loss")
