@@ -98,7 +98,7 @@ _make(
     "synthetic",
     "source",
     "count function",
-    "Records that a function of the index makes on the device; needs no file.",
+    "Records that a function of the index makes; needs no file.",
     "(synthetic 64 (lambda (index) (list :x (cast index :f32))))",
 )
 _make(
