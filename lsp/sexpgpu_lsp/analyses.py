@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from sexpgpu.project import ProjectError, Projects
 from sexpgpu.source import Source
 from sexpgpu_lsp.documents import Document, OpenFiles, World
 from sexpgpu_lsp.log import log
-from sexpgpu_lsp.uris import file_key
+from sexpgpu_lsp.uris import PRELUDE, file_key
 
 
 class AnalysisFailed(Exception):
@@ -88,6 +89,8 @@ class Analyses:
         try:
             options = Options(record=True, ignore=self._ignored(document, files), cache=self._caches.setdefault(key, {}))
             analysis = analyse(document.source, files, options)
+            if os.path.dirname(document.source.name) == PRELUDE:
+                analysis.diagnostics = []  # the language's own files, opened to read, may do what others may not
         except Exception as error:  # noqa: BLE001  the server goes on, whatever a file brings about
             self._caches.pop(key, None)
             log.error("analysing %s failed: %s: %s", document.uri, type(error).__name__, error, exc_info=error)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from sexpgpu.files import DISK
 from sexpgpu.source import BYTE_ORDER_MARK, Source
 from sexpgpu_lsp.convert import Change, Converter
-from sexpgpu_lsp.uris import PRELUDE, file_key, key_of, source_name
+from sexpgpu_lsp.uris import file_key, key_of, source_name
 
 
 class Document(NamedTuple):
@@ -47,7 +46,7 @@ class Documents:
     def open(self, uri: str, version: int | None, text: str) -> Document:
         """A document was opened, maybe again."""
         name = source_name(uri, self.folder)
-        document = Document(uri, key_of(uri), version, _source(name, text))
+        document = Document(uri, key_of(uri), version, Source(name, text))
         self._put(document)
         return document
 
@@ -58,7 +57,7 @@ class Documents:
             return None
         source = document.source
         for change in changes:
-            source = _source(source.name, self.converter.changed(source, change))
+            source = Source(source.name, self.converter.changed(source, change))
         document = document._replace(version=version, source=source)
         self._put(document)
         return document
@@ -72,10 +71,6 @@ class Documents:
 
     def _put(self, document: Document) -> None:
         self.world = World({**self.world.documents, document.key: document})
-
-
-def _source(name: str, text: str) -> Source:
-    return Source(name, text, builtin=os.path.dirname(name) == PRELUDE)
 
 
 class OpenFiles:
