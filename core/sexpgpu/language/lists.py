@@ -23,7 +23,7 @@ from sexpgpu.language.values import (
     truthy,
     written_names,
 )
-from sexpgpu.ops.call import Call
+from sexpgpu.ops.call import Call, item_forms
 from sexpgpu.reader.forms import Form
 
 MOST_ITEMS = 100_000
@@ -169,8 +169,8 @@ class _Inside:
     def __exit__(self, *_: object) -> None:
         self.evaluator.frame = self.outer
 
-    def apply(self, function: Value, arguments: list[Value], at: Form) -> Value:
-        return apply(self.evaluator, function, arguments, [at] * len(arguments), self.call.form)
+    def apply(self, function: Value, arguments: Sequence[Value], forms: Sequence[Form]) -> Value:
+        return apply(self.evaluator, function, list(arguments), forms, self.call.form)
 
 
 def _function(call: Call, name: str = "function") -> Value:
@@ -183,10 +183,19 @@ def _function(call: Call, name: str = "function") -> Value:
     return value
 
 
-def _each(call: Call, name: str) -> Sequence[Value]:
-    if isinstance(call.raw(name), Unknown):
+Items = tuple[Sequence[Value], Sequence[Form]]
+
+
+def _each(call: Call, value: Value, at: Form) -> Items:
+    """The items of a list, with the forms that wrote them, for a function to be called with."""
+    if isinstance(value, Unknown):
         evaluator_of(call).trace.incomplete = True
-    return _whole(call, name)
+    items = _items(call, value, at)
+    return items, item_forms(value, at) if isinstance(value, List) else ()
+
+
+def _listed(call: Call) -> Items:
+    return _each(call, call.raw("list"), call.at("list"))
 
 
 @host(
@@ -199,12 +208,12 @@ def _each(call: Call, name: str) -> Sequence[Value]:
 )
 def _mapcar(call: Call) -> Value:
     function = _function(call)
-    lists = [_each(call, "list"), *(_items(call, value, call.rest_at(index)) for index, value in enumerate(call.raw_rest))]
+    lists = [_listed(call), *(_each(call, value, call.rest_at(index)) for index, value in enumerate(call.raw_rest))]
     results: list[Value] = []
     with _Inside(call) as inside:
-        for index in range(min(map(len, lists))):
+        for index in range(min(len(items) for items, _ in lists)):
             call.tracer.tick()
-            results.append(inside.apply(function, [items[index] for items in lists], call.at("list")))
+            results.append(inside.apply(function, [items[index] for items, _ in lists], [forms[index] for _, forms in lists]))
     return made_list(results)
 
 
@@ -220,9 +229,9 @@ def _filter(call: Call) -> Value:
     function = _function(call)
     results: list[Value] = []
     with _Inside(call) as inside:
-        for item in _each(call, "list"):
+        for item, at in zip(*_listed(call), strict=True):
             call.tracer.tick()
-            answer = inside.apply(function, [item], call.at("list"))
+            answer = inside.apply(function, [item], [at])
             if isinstance(answer, Unknown):
                 evaluator_of(call).trace.incomplete = True
                 return UNKNOWN
@@ -246,11 +255,11 @@ def _filter(call: Call) -> Value:
 )
 def _reduce(call: Call) -> Value:
     function = _function(call)
-    value = call.raw("initial")
+    value, at = call.raw("initial"), call.at("initial")
     with _Inside(call) as inside:
-        for item in _each(call, "list"):
+        for item, item_at in zip(*_listed(call), strict=True):
             call.tracer.tick()
-            value = inside.apply(function, [value, item], call.at("list"))
+            value, at = inside.apply(function, [value, item], [at, item_at]), call.at("list")
     return value
 
 
@@ -263,9 +272,9 @@ def _reduce(call: Call) -> Value:
     strict=False,
 )
 def _apply(call: Call) -> Value:
-    function, items = _function(call), _each(call, "list")
+    function, (items, forms) = _function(call), _listed(call)
     with _Inside(call) as inside:
-        return inside.apply(function, list(items), call.at("list"))
+        return inside.apply(function, items, forms)
 
 
 @host("funcall", "function &rest arguments", "calling", "Calls a function.", "(funcall gelu x)", strict=False)
