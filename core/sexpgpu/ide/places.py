@@ -58,6 +58,13 @@ def comment_at(module: Module, offset: int) -> Span | None:
     return None
 
 
+def comments_in(module: Module) -> list[tuple[int, int]]:
+    """Where the comments of a file begin and end, those inside forms too, in text order."""
+    between = [(comment.start, comment.end) for comment in module.reading.comments]
+    within = [(top.origin + each.start, top.origin + each.end) for top in module.reading.forms for each in top.comments]
+    return sorted([*between, *within])
+
+
 def children(form: Form) -> Sequence[Form]:
     """The forms right inside a form."""
     match form:
