@@ -168,16 +168,19 @@ class Server(LanguageServer):
 def serve(port: int | None = None) -> int:
     """Serve one client, on standard input and output, or the first that connects to a port of this machine.
 
-    The exit status is 0 if the client shut the server down before it went, otherwise 1.
+    Ends the process: with status 0 if the client shut the server down before it went, otherwise with 1.
     """
     set_up()
     if port is None:
-        return asyncio.run(_serve(standard_streams()))
-    with socket.create_server((LOOPBACK, port)) as listening:
-        print(f"sexpgpu: listening on {LOOPBACK}:{listening.getsockname()[1]}", file=sys.stderr, flush=True)
-        connection, _ = listening.accept()
-    with connection:
-        return asyncio.run(_serve(socket_streams(connection)))
+        status = asyncio.run(_serve(standard_streams()))
+    else:
+        with socket.create_server((LOOPBACK, port)) as listening:
+            print(f"sexpgpu: listening on {LOOPBACK}:{listening.getsockname()[1]}", file=sys.stderr, flush=True)
+            connection, _ = listening.accept()
+        with connection:
+            status = asyncio.run(_serve(socket_streams(connection)))
+    sys.stderr.flush()
+    os._exit(status)  # taking an interpreter down takes long, the more so while another thread analyses
 
 
 async def _serve(stream: Stream) -> int:
