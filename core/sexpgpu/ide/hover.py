@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from sexpgpu.diagnostics.finding import Diagnostic
-from sexpgpu.ide import ctx, names, words
+from sexpgpu.ide import ctx, memory, names, owned, words
 from sexpgpu.ide.markup import Break, Code, Part, Prose, inline
 from sexpgpu.ide.places import comment_at, forms_at, on_edge
 from sexpgpu.ide.types import type_of
@@ -106,13 +106,13 @@ def _symbol(analysis: Analysis, path: list[Form], form: SymbolForm) -> _Said | N
     elif heads and form.name in SPECIAL_FORMS:
         parts = words.word(SPECIAL_FORMS[form.name])
     elif heads and form.name in TOP_LEVEL and len(path) == 2:
-        return _Said(form, words.word(TOP_LEVEL[form.name]))
+        return _Said(form, [*memory.table(analysis, call), *words.word(TOP_LEVEL[form.name])])
     else:
         parts = words.marker(form.name)
     if parts is None:
         value = type_of(analysis, form)
         return _Said(form, [Code(f"{form.name} : {value}")], True) if value else None
-    result = _result(analysis, call) if heads else []
+    result = [*_result(analysis, call), *owned.parts(analysis, call)] if heads else []
     return _Said(form, [*parts, *result], bool(result) or (isinstance(found, Definition) and found.kind == "def"))
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from sexpgpu.graph.nodes import typed
-from sexpgpu.ide import words
+from sexpgpu.ide import memory, words
 from sexpgpu.ide.markup import Code, Part, Prose, inline
 from sexpgpu.ide.types import type_of
 from sexpgpu.language.marks import Local
@@ -40,6 +40,8 @@ def definition(analysis: Analysis, found: Definition) -> list[Part]:
         parts += _parameters(analysis, found.name)
     elif found.kind == "defloader":
         parts += _batch(analysis, found.name)
+    elif found.kind == "defpass" and found.form is not None:
+        parts += memory.table(analysis, found.form)
     elif found.kind == "def" and found.form is not None:
         written = found.form.items[2:]
         if written and isinstance(written[0], (ListForm, VectorForm)) and len(found.form.text) <= _LONGEST_CODE:

@@ -27,13 +27,15 @@ class Phase(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The phases of a run. `parameters`, `optimizer`, `gradients` and `batch` are what stays, in bytes."""
+    """The phases of a run. `parameters`, `optimizer`, `gradients` and `batch` are what stays, in bytes; `state` is what
+    the trips of the generator carry, 0 without one."""
 
     parameters: int
     optimizer: int
     gradients: int
     batch: int
     phases: tuple[Phase, ...]
+    state: int = 0
 
     @property
     def largest(self) -> Phase:
@@ -65,7 +67,8 @@ def plan_memory(program: Program) -> Plan | None:
     phases.append(Phase("update", gradients, stays + gradients))
     for pass_ in program.passes.values():
         phases += _pass_phases(pass_, stays)
-    return Plan(parameters, optimizer, gradients, batch, tuple(phases))
+    state = _results(program.generator.init) if program.generator is not None else 0
+    return Plan(parameters, optimizer, gradients, batch, tuple(phases), state)
 
 
 def _bytes(shape: tuple[int, ...], each: int) -> int:
