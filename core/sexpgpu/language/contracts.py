@@ -231,6 +231,7 @@ def _report(call: Call, kind: str) -> Value:
         evaluator.unknown()
         return value
     if not isinstance(name, str):
+        trace.incomplete = True
         raise call.fault(rules.METRIC_ARGUMENT, "name", f"`{kind}` needs a string as its name, and this is {kind_of(name)}")
     if kind == "diagnostic" and trace.owner is not None:
         trace.dropped.add(name)
@@ -321,6 +322,7 @@ def _count(call: Call, evaluator: Evaluator, trace: Trace) -> None:
         return
     problem = _counter_name(name, trace)
     if problem:
+        trace.incomplete |= not isinstance(name, Keyword) or (name.name not in CTX and name.name not in trace.counters)
         help = "give it another name" if isinstance(name, Keyword) else f"write :{name if isinstance(name, str) else 'name'}"
         raise call.fault(rules.COUNTER_ARGUMENT, "name", problem, help)
     assert isinstance(name, Keyword)
