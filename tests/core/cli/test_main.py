@@ -36,8 +36,8 @@ def test_no_command_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None
     ("arguments", "message"),
     [
         (["chekc"], "sexpgpu: there is no command chekc; did you mean check?\n"),
-        (["train"], "sexpgpu: there is no command train; commands: check, run, rule, new, lsp\n"),
-        (["--chekc"], "sexpgpu: there is no option --chekc; commands: check, run, rule, new, lsp\n"),
+        (["train"], f"sexpgpu: there is no command train; commands: {', '.join(cli.COMMANDS)}\n"),
+        (["--chekc"], f"sexpgpu: there is no option --chekc; commands: {', '.join(cli.COMMANDS)}\n"),
         (["run"], "sexpgpu run: which file? as: sexpgpu run FILE\ntry: sexpgpu run --help\n"),
         (["run", "--resume", "runs/old"], "sexpgpu run: which file? as: sexpgpu run FILE\ntry: sexpgpu run --help\n"),
         (["run", "a.sx", "--steps", "0"], "argument --steps: 0 is no number of steps: 1 or more\n"),
