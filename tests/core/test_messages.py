@@ -126,3 +126,27 @@ def test_a_conflicting_parameter_shows_the_first_layer() -> None:
     (note,) = found.related
     assert note.span.start == text.index("linear :out x")
     assert found.span.start == text.index("linear :out (")
+
+
+def test_an_error_shows_the_call_whose_values_it_depends_on() -> None:
+    text = "(defun scaled (x by) (* x by))\n(def a (scaled (ones [3]) 2))\n(def b (scaled (iota [3]) 0.5))"
+    (note,) = the_one(text).related
+    assert text[note.span.start : note.span.end] == "(scaled (iota [3]) 0.5)"
+    assert note.message == "in this call of `scaled`"
+
+
+def test_an_error_of_a_pass_alone_shows_the_pass() -> None:
+    text = (
+        TRAIN
+        + "(defloader held :batch 6 :fields (list :x (spec [8] :f32)) :source (synthetic 64 (lambda (index) (list :x (ones [8])))))\n"
+        + "(defmodel model (x) (reshape x [4 4 2]))\n"
+        + '(defun objective (inputs ctx) (metric "loss" (mean (model (field inputs :x)))))\n'
+        + "(defpass eval :loader held :every 5)\n"
+        + "(defoptimizer (sgd :lr 0.1))\n(defrun :steps 10 :loader train)"
+    )
+    notes = {text[note.span.start : note.span.end]: note.message for note in the_one(text).related}
+    assert notes == {"(model (field inputs :x))": "in this call of `model`", "eval": "in the graphs of this pass"}
+
+
+def test_what_is_written_where_it_is_called_shows_no_call() -> None:
+    assert not the_one("(def a (mapcar (lambda (x) (+ x nil)) (list 1)))").related

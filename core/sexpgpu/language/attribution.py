@@ -32,6 +32,19 @@ def called(frame: Frame, at: Form) -> str:
     return name
 
 
+def call_around(frame: Frame, at: Form) -> Frame | None:
+    """The frame of the file's function in which a finding at `at` stands, if a call elsewhere in the file led there."""
+    inner: Frame | None = frame
+    while at.top.source.builtin and inner is not None and inner.form is not None:
+        at, inner = inner.form, inner.parent
+    while inner is not None and inner.form is not None and inner.form.top.source.builtin:
+        inner = inner.parent
+    if inner is None or inner.form is None or inner.calls is None or inner.calls.form is not inner.form:
+        return None
+    call = inner.form
+    return None if call.top is at.top and call.start <= at.start and at.end <= call.end else inner
+
+
 def head_of(form: Form) -> Form:
     """The first item of a call; of anything else, the form itself."""
     return form.items[0] if isinstance(form, ListForm) and form.items else form

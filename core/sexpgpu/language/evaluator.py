@@ -9,13 +9,13 @@ Recursion goes from Python function to Python function only, which takes no C st
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from sexpgpu.diagnostics import rules
 from sexpgpu.diagnostics.finding import Finding, Fix, Related, Rule
 from sexpgpu.graph.nodes import Attribute, Node, Shape
-from sexpgpu.language.attribution import called, locate
+from sexpgpu.language.attribution import call_around, called, locate
 from sexpgpu.language.calls import apply
 from sexpgpu.language.control import SPECIAL
 from sexpgpu.language.dtypes import BF16, F32, DType
@@ -49,6 +49,22 @@ MOST_BITS = 4_096
 MOST_CHARACTERS = 100_000
 
 _PYTHON_FRAMES_A_FORM = 8
+
+_BY_VALUE = frozenset(
+    {
+        rules.CALL_ARGUMENTS,
+        rules.CALL_NO_FUNCTION,
+        rules.TYPE_KIND,
+        rules.DTYPE_MIXED,
+        rules.DTYPE_NUMBER,
+        rules.DTYPE_OPERATOR,
+        rules.SHAPE_BROADCAST,
+        rules.SHAPE_OPERATOR,
+        rules.STAGE_TENSOR,
+        rules.ASSERT_FAILED,
+    }
+)
+"""What is wrong for the values of one call, and may be right for those of another."""
 
 _WHOLE = (rules.ASSERT_FAILED, rules.PARAMETER_CONFLICT, rules.PARAMETER_SHARED)
 """What says by itself which of the prelude's functions it speaks of."""
@@ -145,11 +161,21 @@ class Evaluator:
             fixes = ()
             if rule not in _WHOLE:
                 message = f"in `{called(self.frame, at)}`, {message}"
-        related = tuple(note for note in related if not note.at.top.source.builtin)
         if not self.exhausted and (rule.code, place) not in self._seen:
             self._seen.add((rule.code, place))
+            shown = {note.at: note for note in (*self._led(rule, at, place), *related) if not note.at.top.source.builtin}
+            related = tuple(sorted(shown.values(), key=lambda note: note not in related))
             self.findings.append(Finding(rule, place, message, help, related, fixes))
         return self.unknown() if rule.severity == "error" else UNKNOWN
+
+    def _led(self, rule: Rule, at: Form, place: Form) -> Iterator[Related]:
+        """What led to a finding: the call whose values it depends on, and the pass that training's graphs do not show it for."""
+        around = call_around(self.frame, at) if rule in _BY_VALUE else None
+        if around is not None and around.form is not None:
+            yield Related(around.form, f"in this call of `{around.name}`")
+        shown = self.trace.shown
+        if shown is not None and rule.severity == "error" and place.top is not shown.top:
+            yield Related(shown, "in the graphs of this pass")
 
     def said(self, rule: Rule, at: Form) -> bool:
         """Whether the rule has been reported there."""

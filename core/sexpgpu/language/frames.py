@@ -135,6 +135,7 @@ class Trace:
         "owner",
         "parameters",
         "role",
+        "shown",
         "taken",
     )
 
@@ -143,6 +144,8 @@ class Trace:
         self.role: Role = role
         self.owner = owner
         """The pass that the graph belongs to."""
+        self.shown: Form | None = None
+        """Its name, where the graph is the pass's as training's is."""
         self.incomplete = False
         self.taken: dict[Form, Form] = {}
         self.ctx_reads: list[tuple[str, Form]] = []

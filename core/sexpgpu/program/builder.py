@@ -54,6 +54,8 @@ class Builder:
     def trace(self, name: str, role: Role, owner: str | None = None) -> Trace:
         """A new trace whose graph joins the program."""
         trace = Trace(name, role, owner)
+        if owner is not None and role in ("prepare", "objective"):
+            trace.shown = self.program.passes[owner].form
         self.traces.append(trace)
         self.program.graphs[name] = trace.graph
         return trace
