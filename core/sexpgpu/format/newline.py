@@ -114,7 +114,7 @@ class _Typed(Frame):
                 place += 2 if starts[place] == ":" else 1
             self.keys = range(place, place + int(starts[place:] == [":"]))
         else:
-            self.keys = key_places(style, [*starts, ":" if style.keys == "declared" else "?"])
+            self.keys = key_places(style, [*starts, "?"])
         return self.indent()
 
 

@@ -72,7 +72,7 @@ _BY_SHAPE: dict[shapes.Check, Style] = {
     shapes.function: _body(2, {2: PARAMETERS}),
     shapes.model: _body(2, {2: PARAMETERS}, "leading"),
     shapes.declaration: _body(1, keys="declared"),
-    shapes.run: _body(1, keys="declared"),
+    shapes.run: Style(stays=1, keys="declared"),  # a name may be left out: one on a line of its own stands as keys do
     shapes.pairs: _body(0, keys="declared"),
     shapes.optimizer: _body(0, keys="declared"),
     shapes.path: CALL,
@@ -106,7 +106,7 @@ def key_places(style: Style, starts: Sequence[str], own_line: Container[int] = (
     """The places of the keys that have the next part for a value. `starts` are the first characters of the parts; those at
     `own_line` begin a line.
 
-    A call that ends with keywords alone is taken for one with pairs only if none of the would-be values begins a line.
+    A `list` of nothing but keywords has pairs only if none of the would-be values begins a line.
     """
     end = len(starts)
     if style.keys == "trailing":
@@ -114,7 +114,7 @@ def key_places(style: Style, starts: Sequence[str], own_line: Container[int] = (
         while begin - 2 >= style.keys_from and starts[begin - 2] == ":":
             begin -= 2
         values = range(begin + 1, end, 2)
-        if all(starts[place] == ":" for place in values) and any(place in own_line for place in values):
+        if begin == 1 and all(starts[place] == ":" for place in values) and any(place in own_line for place in values):
             return _NONE
         return range(begin, end - 1, 2)
     if style.keys == "leading":

@@ -30,6 +30,8 @@ from support.slips import EXAMPLES
         ("(defloader train\n  :source (synthetic 8", 12),
         ("(defgenerate :trips 6", 13),
         ("(defrun", 2),
+        ("(defloader", 4),
+        ("(defgenerate :trips 6\n  :init", 4),
         ("(list :a 1", 6),
         ("(list :a", 8),
         ("(f x :axis", 7),

@@ -86,6 +86,7 @@ def with_margin(text: str, margin: str) -> str:
         # keys
         ("(def x (f 1 :axis\n  2))", "(def x (f 1 :axis 2))"),
         ("(def x (list :a\n  (g 1)\n :b\n 2))", "(def x (list :a (g 1)\n             :b 2))"),
+        ("(def x (f 1 :dtype\n  :f16))", "(def x (f 1 :dtype :f16))"),
         ("(def x (list :f32\n  :f16))", "(def x (list :f32\n             :f16))"),
         ("(def x (layer :name\n  x))", "(def x (layer :name\n              x))"),
         ("(def x (f 1 :by\n (lambda (x)\n x)))", "(def x (f 1 :by\n              (lambda (x)\n                x)))"),
