@@ -138,7 +138,7 @@ def test_an_error_shows_the_call_whose_values_it_depends_on() -> None:
 def test_an_error_of_a_pass_alone_shows_the_pass() -> None:
     text = (
         TRAIN
-        + "(defloader held :batch 6 :fields (list :x (spec [8] :f32)) :source (synthetic 64 (lambda (index) (list :x (ones [8])))))\n"
+        + "(defloader held :batch 6 :fields (list :x (spec [8] :f32)) :source (synthetic 64 (lambda (i) (list :x (ones [8])))))\n"
         + "(defmodel model (x) (reshape x [4 4 2]))\n"
         + '(defun objective (inputs ctx) (metric "loss" (mean (model (field inputs :x)))))\n'
         + "(defpass eval :loader held :every 5)\n"
