@@ -47,6 +47,7 @@ class Analyses:
 
     def __init__(self) -> None:
         self._kept: dict[str, Analysed] = {}
+        self._whole: dict[str, Analysis] = {}
         self._caches: dict[str, Cache] = {}
         self._complaints: set[str] = set()
 
@@ -68,6 +69,21 @@ class Analyses:
                 for module in kept.analysis.unit.modules:
                     if file_key(module.path) == document.key and module.source.text == document.source.text:
                         yield View(kept.analysis, module)
+
+    def recent(self, world: World, document: Document) -> list[View]:
+        """A document as the last analyses of it saw it, the latest first: its text may have changed since. The last of a text that
+        read whole is among them, and those of files that load it. Raises AnalysisFailed where there is none."""
+        kept = self._kept.get(document.key)
+        latest = kept.analysis if kept is not None else self.of(world, document)
+        own = [each for each in (latest, self._whole.get(document.key)) if each is not None]
+        if not own:
+            raise AnalysisFailed(document.uri)
+        views = [View(each, each.unit.main) for each in dict.fromkeys(own)]
+        for key, other in list(self._kept.items()):
+            if key != document.key and other.analysis is not None and document.key in other.used:
+                modules = other.analysis.unit.modules
+                views += [View(other.analysis, each) for each in modules if file_key(each.path) == document.key]
+        return views
 
     def stale(self, world: World) -> list[str]:
         """The open documents whose analysis is missing, or made from texts that have changed."""
@@ -95,6 +111,8 @@ class Analyses:
             self._caches.pop(key, None)
             log.error("analysing %s failed: %s: %s", document.uri, type(error).__name__, error, exc_info=error)
         kept = self._kept[key] = Analysed(document, analysis, files.used)
+        if analysis is not None and not any(top.broken for top in analysis.unit.main.reading.forms):
+            self._whole[key] = analysis
         return kept
 
     def _ignored(self, document: Document, files: OpenFiles) -> frozenset[str]:
@@ -108,4 +126,5 @@ class Analyses:
 
     def _drop(self, key: str) -> None:
         self._kept.pop(key, None)
+        self._whole.pop(key, None)
         self._caches.pop(key, None)

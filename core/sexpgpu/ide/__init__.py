@@ -2,7 +2,11 @@
 
 A question is asked at an offset of a file: `places` finds the forms that stand there, `types` says what they evaluated to, and
 `markup` is what an answer is made of. The answers: `hover` (which draws on `words`, the tables of the language; `names`, what the
-file defines; `ctx`, the run's progress; `memory` and `owned`, what a run and a call take), `definition`, `symbols` and `fixes`. `bindings` lists the types of all that is bound.
+file defines; `ctx`, the run's progress; `memory` and `owned`, what a run and a call take), `definition`,
+`symbols`, `fixes`, `tokens`, `hints` and `lenses`. `bindings` lists the types of all that is bound.
 
-Nothing here analyses: whoever asks brings an Analysis, and that of an earlier text must not be asked any more.
+What stands at a place of a text that is being typed: `cursor` reads up to it, `roles` says what it is for, `recall` what the last
+analyses knew there. From these: `completion` (of `candidates`), and, with `arguments`, what a call takes.
+
+Nothing here analyses: whoever asks brings an Analysis, and that of an earlier text must not be asked any more, but by `recall`.
 """
