@@ -17,7 +17,7 @@ from sexpgpu.diagnostics import rules
 from sexpgpu.diagnostics.colour import wants_colour, width_of
 from sexpgpu.diagnostics.finding import Diagnostic, Finding, resolve
 from sexpgpu.diagnostics.formats import Report, render
-from sexpgpu.files import DISK
+from sexpgpu.files import DISK, Files
 from sexpgpu.language.values import Keyword
 from sexpgpu.program.build import build_unit
 from sexpgpu.source import Source, Span
@@ -35,18 +35,19 @@ LOG = logging.getLogger("sexpgpu_jax")
 
 
 def run_command(args: argparse.Namespace) -> int:
-    """Run what `args` say (`file out resume steps seed set device events progress`).
+    """Run what `args` say (`file out resume steps seed set device events progress`, `files` where not the disk).
 
     Returns 0 when the run is done, 1 after diagnostics or a failed run, 2 for wrong usage, 130 or 143 when a signal stopped it.
     """
     with _events_alone(args.events == "-") as listener:
+        files: Files = getattr(args, "files", DISK)
         try:
-            source = Source.decode(args.file, DISK.read(args.file))
+            source = Source.decode(args.file, files.read(args.file))
         except OSError as error:
             return _complain(f"{args.file}: {(error.strerror or str(error)).lower()}", 2)
         if args.resume is not None:
             return _complain("--resume: resuming is not built yet; without it the file runs from step 0", 2)
-        analysis = analyse(source, DISK, Options(dict(args.set or {})))
+        analysis = analyse(source, files, Options(dict(args.set or {})))
         _show(analysis.diagnostics)
         if not analysis.ok:
             return 1
@@ -70,7 +71,7 @@ def run_command(args: argparse.Namespace) -> int:
         except OSError as error:
             return _complain(f"{error.filename}: {(error.strerror or str(error)).lower()}", 2)
         try:
-            status = _train(args, analysis, folder, listener)
+            status = _train(args, analysis, files, folder, listener)
         finally:
             folder.close()
         from sexpgpu_jax.compiling import still_compiling
@@ -83,7 +84,7 @@ def run_command(args: argparse.Namespace) -> int:
         return status
 
 
-def _train(args: argparse.Namespace, analysis: Analysis, folder: Folder, listener: TextIO | None) -> int:
+def _train(args: argparse.Namespace, analysis: Analysis, files: Files, folder: Folder, listener: TextIO | None) -> int:
     from sexpgpu_jax.runtime import NoDevice, cache_folder, configure
 
     program = analysis.program
@@ -94,7 +95,7 @@ def _train(args: argparse.Namespace, analysis: Analysis, folder: Folder, listene
     outcome = _Outcome(events, shown)
     with Signals() as signals:
         try:
-            unit, _ = build_unit(analysis.source, DISK)
+            unit, _ = build_unit(analysis.source, files)
             folder.keep_sources([module.source for module in unit.modules])
             configure(args.device, cache_folder())
             from sexpgpu_jax.train import Training

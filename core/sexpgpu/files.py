@@ -38,6 +38,23 @@ class Disk:
 DISK = Disk()
 
 
+class Texts:
+    """Texts in front of the disk, by absolute path: files as an editor has them, or standard input under a name."""
+
+    def __init__(self, texts: dict[str, bytes]) -> None:
+        self._texts = texts
+
+    def read(self, path: str, start: int = 0, length: int | None = None) -> bytes:
+        data = self._texts.get(os.path.abspath(path))
+        if data is None:
+            return DISK.read(path, start, length)
+        return data[start:] if length is None else data[start : start + length]
+
+    def size(self, path: str) -> int:
+        data = self._texts.get(os.path.abspath(path))
+        return DISK.size(path) if data is None else len(data)
+
+
 def beside(written_in: str, path: str) -> str:
     """A path that a file writes, seen from where that file stands."""
     return path if os.path.isabs(path) else os.path.normpath(os.path.join(os.path.dirname(written_in), path))

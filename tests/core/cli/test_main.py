@@ -67,6 +67,8 @@ def test_what_run_hands_to_the_backend() -> None:
         "events": "-",
         "progress": "plain",
         "resume": None,
+        "stdin_filename": None,
+        "texts": None,
     }
 
 
