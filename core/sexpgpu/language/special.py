@@ -245,4 +245,6 @@ def unknown_top_level(form: Form) -> Malformed:
         help = f"write {' or '.join(near)}" if near else f"the top level of a file holds {heads}"
         help = elsewhere(at.name) or help
         return Malformed(at, f"`{at.name}` is no form of the top level", help)
-    return Malformed(at, "this is no form of the top level", f"the top level of a file holds {heads}")
+    named = isinstance(at, SymbolForm) and any(character.isalpha() for character in at.name)
+    help = f"write (def {at.text} …) to give a value that name" if named else f"the top level of a file holds {heads}"
+    return Malformed(at, "this is no form of the top level", help)

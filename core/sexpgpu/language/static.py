@@ -12,10 +12,11 @@ from collections.abc import Sequence
 
 from sexpgpu.diagnostics.finding import Finding
 from sexpgpu.language.marks import Local, Marks
-from sexpgpu.language.parameters import parse_parameters
+from sexpgpu.language.parameters import Malformed, parse_parameters
 from sexpgpu.language.shapes import Shape, declared_pairs, key_parts
+from sexpgpu.language.static_parts import symbols_in
 from sexpgpu.language.static_unused import Given, unused
-from sexpgpu.language.static_walk import Walker, symbols_in
+from sexpgpu.language.static_walk import Walker
 from sexpgpu.program.declarations import DECLARATIONS
 from sexpgpu.program.unit import Entry, Module, Unit
 from sexpgpu.reader.forms import Form, KeywordForm, ListForm, StringForm, SymbolForm
@@ -58,6 +59,8 @@ def _check(unit: Unit, marks: Marks) -> list[Finding]:
 class _TopLevel(Walker):
     """The walk over the forms of one module."""
 
+    loose = -1  # the line that was last told to hold something outside all brackets
+
     def entry(self, entry: Entry) -> None:
         form, row, definition = entry.form, entry.row, entry.definition
         if definition is not None:
@@ -65,7 +68,10 @@ class _TopLevel(Walker):
                 self.marks.references[definition.name_form] = definition
             self.given.definition(definition)
         if entry.fault is not None:
-            self.malformed(form, entry.fault)
+            if isinstance(form, ListForm):
+                self.malformed(form, entry.fault)
+            else:
+                self._loose(form, entry.fault)
             if isinstance(form, ListForm):
                 self._spoilt(row, form)
         elif row is None:
@@ -76,6 +82,15 @@ class _TopLevel(Walker):
                 self._definition(row, form)
             else:
                 self._declaration(row, form)
+
+    def _loose(self, form: Form, fault: Malformed) -> None:
+        """Something outside all brackets. Several on a line, as in `width = 64`, are one thing, which may define what it names."""
+        line = form.span.source.position(form.span.start).line
+        if line != self.loose:
+            self.malformed(form, fault)
+        self.loose = line
+        if isinstance(form, SymbolForm):
+            self.lost.add(form.name)
 
     def _spoilt(self, row: Shape | None, form: ListForm) -> None:
         """A malformed form: its names may be those of the definition that was meant, or of functions given to the runtime."""

@@ -10,12 +10,14 @@ from typing import Any
 
 from sexpgpu.diagnostics import rules
 from sexpgpu.diagnostics.finding import Edit, Finding, Fix, Rule
+from sexpgpu.language.dtypes import DTYPES
 from sexpgpu.language.marks import Local, Marks
 from sexpgpu.language.nearest import elsewhere, nearest
 from sexpgpu.language.parameters import Malformed, ParameterList, parse_parameters
 from sexpgpu.language.shapes import Shape, check_shape, key_parts
 from sexpgpu.language.special import SPECIAL_FORMS, TOP_LEVEL, WORDS
 from sexpgpu.language.static_calls import misleads, mismatch_of
+from sexpgpu.language.static_parts import bindings, may_bind, symbols_in
 from sexpgpu.language.static_unused import Given
 from sexpgpu.program.unit import Definition, Module, provided, provided_names
 from sexpgpu.reader.forms import (
@@ -25,7 +27,6 @@ from sexpgpu.reader.forms import (
     KeywordForm,
     ListForm,
     NumberForm,
-    QuoteForm,
     StringForm,
     SymbolForm,
     VectorForm,
@@ -39,7 +40,8 @@ class Walker:
     """The walk over one module.
 
     `damage` counts what went wrong so far: a local is only called unused if nothing went wrong where it is seen. While `quiet`,
-    undefined names are no news. `lost` holds names that a definition in the wrong place would have defined.
+    undefined names are no news. `lost` holds names that a definition in the wrong place would have defined, `beside` those that the
+    `let` around the present value binds in front of it, which that value does not see.
     """
 
     def __init__(self, module: Module, marks: Marks, given: Given) -> None:
@@ -54,6 +56,8 @@ class Walker:
         self.damage = 0
         self.quiet = 0
         self.locals: dict[str, Local] = {}
+        self.beside: dict[str, ListForm] = {}
+        self.meant_star: set[ListForm] = set()
         self.known: dict[str, Definition | None] = dict(module.scope)
         self.near: dict[str, list[str]] = {}
         # What is not here, a literal or a quote, holds no names.
@@ -191,7 +195,7 @@ class Walker:
             self.expression(head)
             if damage != self.damage:
                 self.marks.broken.add(form)
-                if _may_bind(head):
+                if may_bind(head):
                     # Parameters whose `lambda` is gone: that is one thing.
                     del self.missing[missing + 1 :]
                 self._quietly(items[1:])
@@ -226,7 +230,7 @@ class Walker:
     def _quietly(self, arguments: Sequence[Form]) -> None:
         """The arguments of a call whose head says nothing: what looks like parameters or bindings may be just that."""
         self.quiet += 1
-        self.expressions(arguments[len(arguments) > 1 and _may_bind(arguments[0]) :])
+        self.expressions(arguments[len(arguments) > 1 and may_bind(arguments[0]) :])
         self.quiet -= 1
 
     def _undefined(self, form: SymbolForm, words: Iterable[str]) -> None:
@@ -235,12 +239,20 @@ class Walker:
         name = form.name
         if self.quiet or self.module.may_define(name):
             return
-        near = [] if elsewhere(name) else self._nearest(name, words)
+        dtype = [f":{name}"] if name in DTYPES else []
+        near = [] if elsewhere(name) else dtype or self._nearest(name, words)
         help = elsewhere(name) or (f"write {' or '.join(near)}" if near else "")
+        fixes = tuple(Fix(f"write {other}", (Edit(form, other),), safe=False) for other in near)
+        if name in self.beside:
+            let = self.beside[name]
+            if let in self.meant_star:
+                return
+            self.meant_star.add(let)
+            help = "write let*, in which a value sees the names in front of it"
+            fixes = (Fix("write let*", (Edit(let.items[0], "let*"),), safe=False),)
         for kind, names in (("loader", self.module.loaders), ("pass", self.module.passes)):
             if name in names:
                 help = f"`{name}` is a {kind}, and no value"
-        fixes = tuple(Fix(f"write {other}", (Edit(form, other),), safe=False) for other in near)
         self.missing.append(Finding(rules.NAME_UNDEFINED, form, f"`{name}` is not defined", help, (), fixes))
 
     def _nearest(self, name: str, words: Iterable[str]) -> list[str]:
@@ -284,16 +296,19 @@ class Walker:
     def _let(self, form: ListForm) -> None:
         damage = self.damage
         fresh: list[Local] = []
-        for name, value in _bindings(form):
+        around = self.beside
+        for name, value in bindings(form):
             self.expression(value)
             fresh.append(Local(name, form, value))
+            self.beside = {**self.beside, name.name: form}
+        self.beside = around
         self._body(form.items[2:], fresh, damage)
 
     def _let_star(self, form: ListForm) -> None:
         damage = self.damage
         fresh: list[Local] = []
         before: list[tuple[str, Local | None]] = []
-        for name, value in _bindings(form):
+        for name, value in bindings(form):
             self.expression(value)
             fresh.append(Local(name, form, value))
             before += self._enter(fresh[-1:])
@@ -363,37 +378,3 @@ class Walker:
     def _leave(self, fresh: Iterable[Local], damage: int) -> None:
         if damage == self.damage and not self.quiet:
             self.idle += [local for local in fresh if not local.used and not local.name.startswith("_")]
-
-
-def _bindings(form: ListForm) -> list[tuple[SymbolForm, Form]]:
-    bindings = form.items[1]
-    assert isinstance(bindings, ListForm)
-    pairs: list[tuple[SymbolForm, Form]] = []
-    for binding in bindings.items:
-        assert isinstance(binding, ListForm)
-        name = binding.items[0]
-        assert isinstance(name, SymbolForm)
-        pairs.append((name, binding.items[1]))
-    return pairs
-
-
-def _may_bind(form: Form) -> bool:
-    """Whether a form may be a parameter list or bindings: symbols alone, or a list first."""
-    if not isinstance(form, ListForm) or not form.items:
-        return False
-    return isinstance(form.items[0], ListForm) or all(isinstance(item, SymbolForm) for item in form.items)
-
-
-def symbols_in(form: Form) -> list[SymbolForm]:
-    """The symbols anywhere inside a form, each name once."""
-    found: dict[str, SymbolForm] = {}
-    waiting = [form]
-    while waiting:
-        form = waiting.pop()
-        if isinstance(form, SymbolForm):
-            found[form.name] = form
-        elif isinstance(form, (ListForm, VectorForm)):
-            waiting.extend(form.items)
-        elif isinstance(form, QuoteForm):
-            waiting.append(form.form)
-    return list(found.values())

@@ -7,7 +7,7 @@ from sexpgpu.diagnostics.finding import Related
 from sexpgpu.graph.nodes import Node, typed
 from sexpgpu.language.dtypes import I64
 from sexpgpu.language.nearest import nearest
-from sexpgpu.language.values import NIL, Nil, Value
+from sexpgpu.language.values import NIL, UNKNOWN, Nil, Value
 from sexpgpu.program.builder import Builder, Typed
 from sexpgpu.program.declarations import DECLARATIONS
 from sexpgpu.program.keys import Read, read_declaration
@@ -57,7 +57,11 @@ def build_generator(builder: Builder) -> Generated:
     trips = read.values.get("trips")
     generator = builder.program.generator = Generator(trips if isinstance(trips, int) else None, None, None, None)
     state, made = _init(builder, read, generator)
-    agrees = _step(builder, read, generator, state, open=made.open)
+    agrees, unsettled = _step(builder, read, generator, state, open=made.open)
+    # What an entry is that `:step` does not give, or gives otherwise, nobody can tell: nothing more is said of it.
+    for name in unsettled:
+        state[name] = None
+        made.entries[name] = made.entries[name]._replace(value=UNKNOWN)
     if not isinstance(read.values.get("finish", NIL), Nil):
         made = _finish(builder, read, generator, state, made, open=made.open or not agrees)
     elif ("finish" in read.keys and "finish" not in read.values) or read.confused or not agrees:
@@ -71,7 +75,7 @@ def _joined(made: Returned) -> Generated:
     types: dict[str, Typed | None] = {}
     names: dict[str, Form] = {}
     for entry in made.entries.values():
-        types[entry.name] = (entry.value.shape, entry.value.dtype) if isinstance(entry.value, Node) else None
+        types[entry.name] = _type(entry)
         names[entry.name] = entry.name_at
     return Generated(types, names, open=made.open)
 
@@ -90,14 +94,16 @@ def _init(builder: Builder, read: Read, generator: Generator) -> tuple[dict[str,
     generator.init = trace.graph
     state: dict[str, Typed | None] = {}
     for entry in made.entries.values():
-        state[entry.name] = (entry.value.shape, entry.value.dtype) if isinstance(entry.value, Node) else None
+        state[entry.name] = _type(entry)
         if isinstance(entry.value, Node):
             output(trace, entry.name, entry.value)
     return state, made
 
 
-def _step(builder: Builder, read: Read, generator: Generator, state: dict[str, Typed | None], *, open: bool) -> bool:
-    """Trace `:step`, and tell whether it keeps the state as it was."""
+def _step(
+    builder: Builder, read: Read, generator: Generator, state: dict[str, Typed | None], *, open: bool
+) -> tuple[bool, list[str]]:
+    """Trace `:step`, and tell whether it keeps the state as it was, and of which entries it does not give what they were."""
     function, at = _function(read, "step")
     trace = builder.trace("generate.step", "generate.step")
     plist = builder.plist(trace, "state", "state", state, at, open=open)
@@ -108,9 +114,14 @@ def _step(builder: Builder, read: Read, generator: Generator, state: dict[str, T
     for entry in made.entries.values():
         if isinstance(entry.value, Node):
             output(trace, entry.name, entry.value)
+    unsettled = [name for name, before in state.items() if name in made.entries and _type(made.entries[name]) != before]
     if made.open or open:
-        return True
-    return _compare(builder, state, made, last_expression(builder.evaluator, trace, function or value, at))
+        return True, unsettled
+    return _compare(builder, state, made, last_expression(builder.evaluator, trace, function or value, at)), unsettled
+
+
+def _type(entry: Entry) -> Typed | None:
+    return (entry.value.shape, entry.value.dtype) if isinstance(entry.value, Node) else None
 
 
 def _compare(builder: Builder, state: dict[str, Typed | None], made: Returned, last: Form) -> bool:

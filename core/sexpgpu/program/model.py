@@ -26,7 +26,7 @@ class Loader:
     """Records. `sources` holds one source a stage (None: not understood); `records` the record graph of each `synthetic` source,
     also of those inside a `mix`. A record graph has one input, `index` (an `i64` scalar), and an output for each field.
 
-    `disputed` are the entries on which `fields` and a record graph disagree: either may be wrong."""
+    `disputed` are the entries on which `fields` and a record graph, or a file, disagree: either may be wrong."""
 
     __slots__ = ("batch", "disputed", "fields", "form", "name", "records", "repeat", "shuffle", "sources")
 

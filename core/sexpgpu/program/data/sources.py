@@ -104,6 +104,7 @@ def _problem(files: Files, path: str, loader: Loader, source: Made) -> str:
 
 
 def _npz_problem(files: Files, path: str, loader: Loader) -> str:
+    """What an archive lacks: the first of its arrays that is no field's; all such fields are disputed."""
     from sexpgpu.program.data.headers import Unreadable, npz_headers
 
     try:
@@ -111,6 +112,7 @@ def _npz_problem(files: Files, path: str, loader: Loader) -> str:
     except Unreadable as error:
         return str(error)
     lengths: dict[int, str] = {}
+    different: list[str] = []
     for name, field in (loader.fields or {}).items():
         header = headers.get(name)
         if header is None:
@@ -118,8 +120,12 @@ def _npz_problem(files: Files, path: str, loader: Loader) -> str:
         if not header.shape or header.shape[1:] != field.shape or header.dtype != field.dtype.name:
             shown = f"{header.dtype}[{' '.join(map(str, header.shape))}]"
             wanted = typed(field.shape, field.dtype).replace("[", "[records " if field.shape else "[records")
-            return f"its array `{name}` is {shown}, and the field is {wanted}"
-        lengths.setdefault(header.shape[0], name)
+            different.append(f"its array `{name}` is {shown}, and the field is {wanted}")
+            loader.disputed.add(name)
+        else:
+            lengths.setdefault(header.shape[0], name)
+    if different:
+        return different[0]
     if len(lengths) > 1:
         shown = ", ".join(f"{count} in `{name}`" for count, name in lengths.items())
         return f"its arrays have different numbers of records: {shown}"
