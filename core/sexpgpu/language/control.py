@@ -20,6 +20,7 @@ from sexpgpu.language.values import (
     List,
     Made,
     Nil,
+    Plist,
     Unknown,
     Value,
     kind_of,
@@ -223,6 +224,8 @@ def _dolist(evaluator: Evaluator, form: ListForm, environment: Environment) -> V
     if not isinstance(items, List):
         evaluator.trace.incomplete = True
         return _no_loop(evaluator, items, list_form, "`dolist` needs a list")
+    if isinstance(items, Plist):
+        items.whole = True
     return _turns(evaluator, form, environment, name, items.items)
 
 

@@ -105,6 +105,8 @@ def _items(call: Call, value: Value, at: Form) -> Sequence[Value]:
         raise fault
     if isinstance(value, Plist):
         value.whole = True
+        if value.open:
+            raise UnknownArgument
     call.tracer.tick(len(value.items))
     return value.items
 

@@ -140,7 +140,7 @@ def _plist_set(call: Call) -> Value:
             break
     else:
         items += [key, call.raw("value")]
-    made = made_list(items)
+    made = Plist(plist.role, items, open=True) if isinstance(plist, Plist) and plist.open else made_list(items)
     if isinstance(made, List):
         made.names = {key_text(key): call.at("key"), **written_names(plist)}
     return made
@@ -148,4 +148,7 @@ def _plist_set(call: Call) -> Value:
 
 @host("keys", "plist", "plists", "The keys of a plist, as a list.", "(keys batch)", strict=False)
 def _keys(call: Call) -> Value:
-    return made_list(_plist(call).items[::2])
+    plist = _plist(call)
+    if isinstance(plist, Plist) and plist.open:
+        raise UnknownArgument
+    return made_list(plist.items[::2])
