@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from sexpgpu.language.marks import Marks
 from sexpgpu.language.nearest import nearest
+from sexpgpu.language.static_unused import Given
+from sexpgpu.language.static_walk import Walker
 from sexpgpu.program.unit import Unit
 from sexpgpu.reader import read
-from sexpgpu.reader.forms import BadForm, Form
+from sexpgpu.reader.forms import BadForm, Form, SymbolForm
 from sexpgpu.source import Source
 
 
@@ -30,5 +33,18 @@ def read_settings(settings: dict[str, str], unit: Unit) -> dict[str, Form]:
         form = reading.forms[0].form if len(reading.forms) == 1 else None
         if reading.findings or form is None or isinstance(form, BadForm):
             raise SettingError(f"--set {name}: {text!r} is not one value; write --set {name}=3, or --set '{name}=[1 2]'")
+        _check(name, form, unit)
         forms[name] = form
     return forms
+
+
+def _check(name: str, form: Form, unit: Unit) -> None:
+    """Raise SettingError where the value uses what nothing defines, or calls something as it is not called."""
+    marks = Marks()
+    walker = Walker(unit.main, marks, Given(marks))
+    walker.expression(form)
+    for finding in [*walker.findings, *walker.missing]:
+        help = f"; {finding.help}" if finding.help else ""
+        if isinstance(form, SymbolForm):
+            help = f"; a string is written --set '{name}=\"{form.name}\"', a keyword --set {name}=:{form.name}"
+        raise SettingError(f"--set {name}: {finding.message}{help}")

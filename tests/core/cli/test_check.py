@@ -134,6 +134,11 @@ def test_a_folder_without_files(check: Check) -> None:
         (["--format", "jsn"], "argument --format: invalid choice: 'jsn' (choose from 'full', 'concise', 'json')\n"),
         (["--stdin-filename", "b.sx"], "sexpgpu: --stdin-filename names what is read for the path -, which is not there\n"),
         (["--set", "x=(1"], "sexpgpu: a.sx: --set x: '(1' is not one value"),
+        (
+            ["--set", "x=wide"],
+            "sexpgpu: a.sx: --set x: `wide` is not defined; a string is written --set 'x=\"wide\"', a keyword --set x=:wide",
+        ),
+        (["--set", "x=(reverse 1 2)"], "sexpgpu: a.sx: --set x: `reverse` takes 1 argument, and 2 are given"),
         (["--output", "no/where.txt"], "sexpgpu: no/where.txt: cannot be written: no such file or directory\n"),
     ],
 )
