@@ -11,7 +11,7 @@ from sexpgpu.format import apply_edits, format_edits
 from sexpgpu.source import Position, Source, Span
 from support.editor import Editor
 
-UGLY = "(defun twice (x)\n(+ x\n x))\n\n\n\n\n(def width   4) ; kept\n"
+UGLY = "(defun twice (x)\n (+ x\n x))\n\n\n\n\n(def width   4) ; kept\n"
 OPTIONS = types.FormattingOptions(tab_size=4, insert_spaces=True)
 
 
@@ -41,7 +41,7 @@ async def test_a_range_leaves_the_rest_alone(editor: Editor) -> None:
     within = types.Range(types.Position(line, 0), types.Position(line, 5))
     params = types.DocumentRangeFormattingParams(types.TextDocumentIdentifier(uri), within, OPTIONS)
     text = applied(editor, uri, await editor.client.text_document_range_formatting_async(params))
-    assert text.startswith("(defun twice (x)\n(+ x\n x))")
+    assert text.startswith("(defun twice (x)\n (+ x\n x))")
     assert text.endswith("(def width 4) ; kept\n")
 
 
