@@ -57,7 +57,6 @@ class Walker:
         self.quiet = 0
         self.locals: dict[str, Local] = {}
         self.beside: dict[str, ListForm] = {}
-        self.meant_star: set[ListForm] = set()
         self.known: dict[str, Definition | None] = dict(module.scope)
         self.near: dict[str, list[str]] = {}
         # What is not here, a literal or a quote, holds no names.
@@ -244,12 +243,8 @@ class Walker:
         help = elsewhere(name) or (f"write {' or '.join(near)}" if near else "")
         fixes = tuple(Fix(f"write {other}", (Edit(form, other),), safe=False) for other in near)
         if name in self.beside:
-            let = self.beside[name]
-            if let in self.meant_star:
-                return
-            self.meant_star.add(let)
             help = "write let*, in which a value sees the names in front of it"
-            fixes = (Fix("write let*", (Edit(let.items[0], "let*"),), safe=False),)
+            fixes = (Fix("write let*", (Edit(self.beside[name].items[0], "let*"),), safe=False),)
         for kind, names in (("loader", self.module.loaders), ("pass", self.module.passes)):
             if name in names:
                 help = f"`{name}` is a {kind}, and no value"
