@@ -50,7 +50,7 @@ def _check(unit: Unit, marks: Marks) -> list[Finding]:
         idle += walker.idle
         if module.open or walker.lost_load:
             open_.add(module)
-        if open_.isdisjoint(module.seen):
+        if open_.isdisjoint(module.seen) and not walker.explains():
             missing += walker.missing
     findings += [finding for finding in missing if finding.at.text not in lost]
     return findings + unused(idle, given)
@@ -60,6 +60,11 @@ class _TopLevel(Walker):
     """The walk over the forms of one module."""
 
     loose = -1  # the line that was last told to hold something outside all brackets
+    nameless = 0  # definitions that give no name, or a constant's
+
+    def explains(self) -> bool:
+        """Whether the names that are missed may all be those that definitions without a name would give."""
+        return 0 < len({finding.at.text for finding in self.missing} - self.lost) <= self.nameless
 
     def entry(self, entry: Entry) -> None:
         form, row, definition = entry.form, entry.row, entry.definition
@@ -67,6 +72,7 @@ class _TopLevel(Walker):
             if isinstance(definition.name_form, SymbolForm):
                 self.marks.references[definition.name_form] = definition
             self.given.definition(definition)
+            self.nameless += row is not None and row.namespace == "value" and not isinstance(definition.name_form, SymbolForm)
         if entry.fault is not None:
             if isinstance(form, ListForm):
                 self.malformed(form, entry.fault)
