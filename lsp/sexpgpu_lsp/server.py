@@ -15,7 +15,19 @@ from lsprotocol import types
 from pygls.exceptions import FeatureRequestError, JsonRpcContentModified, JsonRpcException
 from pygls.lsp.server import LanguageServer
 
-from sexpgpu_lsp import actions, completion, diagnostics, formatting, hover, navigation, references, structure, tokens, watching
+from sexpgpu_lsp import (
+    actions,
+    completion,
+    diagnostics,
+    formatting,
+    hover,
+    navigation,
+    references,
+    signature,
+    structure,
+    tokens,
+    watching,
+)
 from sexpgpu_lsp.analyses import Analyses, AnalysisFailed, View
 from sexpgpu_lsp.convert import NAME, Change, Converter, encoding_of
 from sexpgpu_lsp.diagnostics import Publisher
@@ -57,7 +69,19 @@ class Server(LanguageServer):
         self.schedule = Schedule(self)
         self.stopped: asyncio.Future[int] = loop.create_future()
         self._loop = loop
-        for feature in (diagnostics, hover, completion, navigation, references, actions, formatting, structure, tokens, watching):
+        for feature in (
+            diagnostics,
+            hover,
+            completion,
+            signature,
+            navigation,
+            references,
+            actions,
+            formatting,
+            structure,
+            tokens,
+            watching,
+        ):
             feature.register(self)
 
     # Life

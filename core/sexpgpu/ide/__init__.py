@@ -6,7 +6,7 @@ file defines; `ctx`, the run's progress; `memory` and `owned`, what a run and a 
 `symbols`, `fixes`, `tokens`, `hints` and `lenses`. `bindings` lists the types of all that is bound.
 
 What stands at a place of a text that is being typed: `cursor` reads up to it, `roles` says what it is for, `recall` what the last
-analyses knew there. From these: `completion` (of `candidates`), and, with `arguments`, what a call takes.
+analyses knew there. From these: `completion` (of `candidates`) and, with `arguments`, `signatures`.
 
 Nothing here analyses: whoever asks brings an Analysis, and that of an earlier text must not be asked any more, but by `recall`.
 """

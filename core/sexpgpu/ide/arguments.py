@@ -7,11 +7,15 @@ from typing import Literal, NamedTuple
 
 from sexpgpu.ide.recall import Recall
 from sexpgpu.ide.roles import Place
+from sexpgpu.language.parameters import Malformed, parse_parameters
 from sexpgpu.language.signature import Signature
 from sexpgpu.language.values import Function, Model
-from sexpgpu.reader.forms import Form, KeywordForm, SymbolForm
+from sexpgpu.reader.forms import Form, KeywordForm, ListForm, SymbolForm
 
 Kind = Literal["positional", "rest", "keyword", "value", "none"]
+
+
+_SAME = ("ema", "initial")  # of a model, what is called as the model is
 
 
 class Argument(NamedTuple):
@@ -35,11 +39,23 @@ def callee_of(head: Form, place: Place, recall: Recall) -> Callee | None:
         definition = recall.definition(head.name)
         if definition is not None and definition.signature is not None:
             return Callee(head.name, definition.kind, definition.signature)
+    if isinstance(head, ListForm) and len(head.items) > 1:
+        if head.head in _SAME:
+            return callee_of(head.items[1], place, recall)
+        if head.head == "lambda":
+            return _lambda(head)
     for value in recall.values(head, place):
         if isinstance(value, Function):
             what = "defmodel" if isinstance(value, Model) else "local"
             return Callee(head.name if isinstance(head, SymbolForm) else value.name, what, value.signature)
     return None
+
+
+def _lambda(form: ListForm) -> Callee | None:
+    try:
+        return Callee("lambda", "local", parse_parameters(form.items[1]).signature)
+    except Malformed:
+        return None
 
 
 def argument_at(signature: Signature, arguments: Sequence[Form], index: int, typed: str = "") -> Argument:
