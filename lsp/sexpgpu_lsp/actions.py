@@ -31,7 +31,7 @@ def register(server: Server) -> None:
         if document is None:
             return None
         wanted = [str(getattr(kind, "value", kind)) for kind in params.context.only or ()]
-        versioned = _versions(server.client_capabilities)
+        versioned = versions(server.client_capabilities)
 
         def question(views: Iterator[View]) -> list[types.CodeAction]:
             analysis = next(views).analysis
@@ -40,7 +40,7 @@ def register(server: Server) -> None:
             uri = server.publisher.uri_for(world, document)
 
             def edit(edits: Iterable[tuple[Span, str]]) -> types.WorkspaceEdit:
-                return _workspace_edit(server, world, document, uri, edits, versioned)
+                return workspace_edit(server, world, document, uri, edits, versioned)
 
             actions: list[types.CodeAction] = []
             if _asked_for(QUICK_FIX, wanted, unasked=True):
@@ -77,7 +77,7 @@ def _asked_for(kind: str, wanted: list[str], *, unasked: bool) -> bool:
     return unasked if not wanted else any(kind == each or kind.startswith(f"{each}.") or not each for each in wanted)
 
 
-def _workspace_edit(
+def workspace_edit(
     server: Server, world: World, document: Document, uri_of: UriOf, edits: Iterable[tuple[Span, str]], versioned: bool
 ) -> types.WorkspaceEdit:
     """The edits by file, bound to the versions that they are meant for where the client can hold them to that."""
@@ -102,7 +102,7 @@ def _workspace_edit(
     return types.WorkspaceEdit(document_changes=list(changes))
 
 
-def _versions(client: types.ClientCapabilities) -> bool:
+def versions(client: types.ClientCapabilities) -> bool:
     workspace = client.workspace
     edit = workspace.workspace_edit if workspace is not None else None
     return edit is not None and bool(edit.document_changes)

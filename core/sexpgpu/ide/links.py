@@ -7,9 +7,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from sexpgpu.files import beside
+from sexpgpu.ide.keyflow import provided_head
 from sexpgpu.ide.places import lists_in
 from sexpgpu.language.special import WORDS
-from sexpgpu.program.unit import Definition, Module
+from sexpgpu.program.unit import Module
 from sexpgpu.reader.forms import Form, KeywordForm, ListForm, StringForm
 from sexpgpu.source import Span
 
@@ -41,14 +42,10 @@ def links(analysis: Analysis, module: Module) -> list[Link]:
 
 
 def _paths(analysis: Analysis, form: ListForm, top: Form) -> Iterator[StringForm]:
-    items = form.items
-    if not items:
-        return
-    head = form.head
+    items, head = form.items, form.head
     first = items[1] if len(items) > 1 else None
     if isinstance(first, StringForm) and first.value:
-        found = analysis.marks.references.get(items[0])  # pyright: ignore[reportArgumentType]  what is no symbol is no key of it
-        if (head == "load" and form is top) or (head in _READ and isinstance(found, Definition) and found.kind == "host"):
+        if (head == "load" and form is top) or (head in _READ and provided_head(analysis, form)):
             yield first
     if head in _KEYED and head in WORDS:
         for key, value in pairwise(items):
