@@ -255,10 +255,8 @@ def _scalar(call: Call, name: str) -> Node | None:
     if isinstance(value, Unknown):
         evaluator_of(call).unknown()
         return None
-    if isinstance(value, Absent):
-        if value.used:
-            return None
-        value.used = True
+    if isinstance(value, Absent) and not value.use():
+        return None
     if is_number(value) or (isinstance(value, Node) and value.shape == () and value.dtype is not BOOL):
         return call.tensor_of(value, at)
     what = f"a scalar of numbers, and this is {kind_of(value)}"

@@ -23,7 +23,7 @@ from sexpgpu.language.fault import Fault, LimitPassed
 from sexpgpu.language.frames import Draw, Environment, Frame, Scope, Trace
 from sexpgpu.language.marks import Marks
 from sexpgpu.language.quotes import quoted
-from sexpgpu.language.values import NIL, UNKNOWN, Function, List, Unknown, Value, keyword
+from sexpgpu.language.values import NIL, UNKNOWN, Absent, Function, List, Unknown, Value, keyword
 from sexpgpu.reader.forms import (
     ConstantForm,
     Form,
@@ -86,6 +86,7 @@ class Evaluator:
         self.regions: int = 0
         self.head: Form | None = None
         self.parameters: dict[str, Parameter] = {}
+        self.uses: list[Absent] = []
         self.ema_set: bool | None = None
         """Whether `defrun` sets `:ema`; None in a file without one."""
         self.resolve: Callable[[SymbolForm, Module], Value] = lambda form, module: UNKNOWN
@@ -120,7 +121,7 @@ class Evaluator:
 
     def silently(self, work: Callable[[], Value]) -> Value:
         """Do `work` without a trace of what it reports or records; but when it takes the last step there is, that is said."""
-        before = self.findings, self._seen, self.recording
+        before, uses = (self.findings, self._seen, self.recording), len(self.uses)
         self.findings, self._seen, self.recording = [], set(), None
         try:
             return work()
@@ -128,6 +129,9 @@ class Evaluator:
             limits = [finding for finding in self.findings if finding.rule is rules.LIMIT_PASSED] if self.exhausted else []
             self.findings, self._seen, self.recording = before
             self.findings += limits
+            for absent in self.uses[uses:]:
+                absent.used = False
+            del self.uses[uses:]
 
     def in_def(self, work: Callable[[], Value]) -> Value:
         """Do `work` under the rules of a `def`, its nodes going to the graph being traced: no frame of a function, `:float` is

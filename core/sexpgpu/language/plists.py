@@ -101,7 +101,7 @@ def _getf(call: Call) -> Value:
     value = _found(call, plist, key)
     if value is not None:
         return value
-    absent = Absent(plist, name_of(key), call.at("key"))
+    absent = Absent(plist, name_of(key), call.at("key"), evaluator_of(call).uses)
     if isinstance(plist, Plist) and plist.role == "ctx":
         evaluator_of(call).trace.ctx_missing.append(absent)
     return call.raw("default") if call.supplied("default") else absent

@@ -28,15 +28,27 @@ class Nil:
 
 
 class Absent(Nil):
-    """The nil of a `getf` that found nothing: it remembers what was looked for (`name`, without a colon), and where (`key`)."""
+    """The nil of a `getf` that found nothing: it remembers what was looked for (`name`, without a colon), and where (`key`).
 
-    __slots__ = ("key", "name", "plist", "used")
+    `used` tells that its use was reported; `uses` are all such nils of an evaluation.
+    """
 
-    def __init__(self, plist: List, name: str, key: Form) -> None:
+    __slots__ = ("key", "name", "plist", "used", "uses")
+
+    def __init__(self, plist: List, name: str, key: Form, uses: list[Absent]) -> None:
         self.plist = plist
         self.name = name
         self.key = key
         self.used = False
+        self.uses = uses
+
+    def use(self) -> bool:
+        """Note that its use is reported; whether none was before."""
+        first = not self.used
+        if first:
+            self.used = True
+            self.uses.append(self)
+        return first
 
 
 class Unknown:
@@ -246,6 +258,8 @@ def kind_of(value: Value) -> str:
     match value:
         case Nil():
             return "nil"
+        case Plist():
+            return f"a plist, {value.role}" if value.role in ("ctx", "observations") else f"a plist, the {value.role}"
         case bool():
             return "true" if value else "false"
         case int():

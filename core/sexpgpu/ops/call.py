@@ -26,6 +26,7 @@ from sexpgpu.ops.operands import (
     boolean,
     bracketed,
     broadcast_shapes,
+    entry_or_call,
     floating,
     integral,
     item_forms,
@@ -328,11 +329,11 @@ class Call:
         raise self.no_tensor(value, at, "a :bool tensor" if only is boolean else "a tensor or a number")
 
     def no_tensor(self, value: Value, at: Form, wanted: str) -> Fault:
-        """The fault for a value where a tensor is wanted; of a vector, with the operator that makes one."""
+        """The fault for a value where a tensor is wanted; with what makes one of it: an operator, an entry, a call."""
         fault = self.wrong_kind(value, at, wanted)
-        if isinstance(value, List) and value.items:
-            maker = "stack" if any(isinstance(item, Node) for item in value.items) else "tensor"
-            fault.help, fault.fixes = self.wrapped(at, maker)
+        fault.help = fault.help or entry_or_call(value, at)
+        if isinstance(value, List) and value.items and not fault.help:
+            fault.help, fault.fixes = self.wrapped(at, "stack" if any(isinstance(item, Node) for item in value.items) else "tensor")
         return fault
 
     def adapt(self, number: int | float, dtype: DType, at: Form) -> Node:

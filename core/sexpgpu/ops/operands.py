@@ -10,8 +10,8 @@ from sexpgpu.graph.nodes import Shape
 from sexpgpu.language.dtypes import BOOL, DType
 from sexpgpu.language.fault import Fault, UnknownArgument
 from sexpgpu.language.nearest import nearest
-from sexpgpu.language.values import Absent, Keyword, List, Plist, Unknown, Value
-from sexpgpu.reader.forms import Form, ListForm, VectorForm
+from sexpgpu.language.values import Absent, Function, Keyword, List, Plist, Unknown, Value
+from sexpgpu.reader.forms import Form, ListForm, SymbolForm, VectorForm
 
 # Dtypes
 
@@ -89,9 +89,8 @@ def broadcast_shapes(a: Shape, b: Shape) -> Shape | None:
 
 def absent_fault(value: Absent, at: Form, needs: str) -> Fault:
     """The fault for an absent entry that reaches an operator (`diagnostics.md`, rules): its key is named, once."""
-    if value.used:
+    if not value.use():
         raise UnknownArgument
-    value.used = True
     key = value.key
     plist = value.plist
     keys = entry_keys(plist)
@@ -110,6 +109,16 @@ def described(plist: List) -> str:
     if not isinstance(plist, Plist):
         return "the plist"
     return plist.role if plist.role in ("ctx", "observations") else f"the {plist.role}"
+
+
+def entry_or_call(value: Value, at: Form) -> str:
+    """The help that makes a tensor of what stands for more: an entry of a runtime's plist, a call of a function; else empty."""
+    if isinstance(value, Plist) and entry_keys(value):
+        whole = "…" if at.top.source.builtin else short(at)
+        return f"read an entry of it: {' '.join(f'(getf {whole} {key})' for key in list(entry_keys(value).values())[:3])}"
+    if isinstance(value, Function) and isinstance(at, SymbolForm):
+        return f"call it: ({at.name} …)"
+    return ""
 
 
 def entry_keys(plist: List) -> dict[str, str]:

@@ -130,11 +130,16 @@ class Globals:
         trace.constants[definition.name] = value
         return value
 
+    def _stands(self, definition: Definition) -> bool:
+        """Whether its name stands for a definition: of several, the first."""
+        module = definition.module
+        return not definition.duplicated or (module is not None and module.scope.get(definition.name) is definition)
+
     def evaluate_definitions(self) -> None:
         """Evaluate every `def` and the keys of every model, reached or not; then the `assert`s and `print`s of the top level."""
         for definition in self.unit.definitions:
             evaluated = definition.kind in ("def", "defmodel") and definition.form is not None
-            if evaluated and not definition.unknown and not definition.duplicated:
+            if evaluated and not definition.unknown and self._stands(definition):
                 self.value(definition, None)
         for entry in self.unit.entries:
             if entry.row is None and entry.fault is None:

@@ -149,10 +149,7 @@ def _entries(evaluator: Evaluator, trace: Trace, value: List, last: Form, rule: 
 
 def spent(value: Value) -> bool:
     """Whether a value is an absent entry that was reported before; if it was not, it counts as reported from here on."""
-    if not isinstance(value, Absent):
-        return False
-    used, value.used = value.used, True
-    return used
+    return isinstance(value, Absent) and not value.use()
 
 
 def output(trace: Trace, name: str, node: Node) -> None:

@@ -173,7 +173,7 @@ def test_labels_are_integers_and_nothing_else(dtype: DType) -> None:
 
 def test_nil_is_no_mask_but_an_absent_entry_is_a_mistake() -> None:
     assert node(run("(attention q k v :mask nil)", None, **NAMES)).shape == (2, 4, 6, 9)
-    absent = Absent(List([]), read(":mask"))
+    absent = Absent(List([]), "mask", read(":mask"), [])
     fault = faulty(rules.TYPE_KIND, "m", "(attention q k v :mask m)", None, m=absent, **NAMES)
     assert ":mask" in fault.message
 

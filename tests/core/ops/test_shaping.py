@@ -316,7 +316,7 @@ def test_an_unknown_argument_silences_the_call(text: str) -> None:
 @pytest.mark.parametrize("text", ["(reshape x a)", "(slice x [a] [nil])", "(slice x [0] a)", "(pad x [[0 1]] :value a)"])
 def test_an_absent_entry_is_no_nil(text: str) -> None:
     plist = List([keyword("size"), 3])
-    fault = faulty(rules.TYPE_KIND, "a", text, x=tensor(4), a=Absent(plist, read(":sise")))
+    fault = faulty(rules.TYPE_KIND, "a", text, x=tensor(4), a=Absent(plist, "sise", read(":sise"), []))
     assert ":size" in fault.help
 
 
