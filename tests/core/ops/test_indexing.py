@@ -272,7 +272,8 @@ def test_an_unknown_argument_silences_the_call(text: str) -> None:
 
 
 def test_an_absent_entry_is_no_index() -> None:
-    fault = faulty(rules.TYPE_KIND, "a", "(take x a)", a=Absent(List([keyword("rows"), NAMES["i"]]), "row", read(":row"), []), x=tensor(4))
+    absent = Absent(List([keyword("rows"), NAMES["i"]]), "row", read(":row"), [])
+    fault = faulty(rules.TYPE_KIND, "a", "(take x a)", a=absent, x=tensor(4))
     assert ":rows" in fault.help
 
 
