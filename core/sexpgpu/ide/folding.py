@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from sexpgpu.ide.places import comments_in, lists_in
+from sexpgpu.ide.places import children, comments_in
 from sexpgpu.program.unit import Module
+from sexpgpu.reader.forms import Form
 from sexpgpu.source import Source
 
 Kind = Literal["", "comment", "imports"]
@@ -33,10 +34,15 @@ def folds(module: Module) -> list[Fold]:
 def _forms(module: Module) -> Iterator[Fold]:
     source = module.source
     for top in module.reading.forms:
-        if top.form is not None and ("\n" in top.text or "\r" in top.text):
-            for form in lists_in(top.form):
-                start, end = top.origin + form.start, top.origin + form.end
-                yield Fold(source.line_at(start), source.line_at(end - 1), "")
+        waiting: list[Form] = [] if top.form is None else [top.form]
+        while waiting:
+            form = waiting.pop()
+            inside = children(form)
+            if inside:
+                start, end = _lines(source, top.origin + form.start, top.origin + form.end)
+                if start < end:  # what is inside of a form on one line need not be looked at
+                    waiting.extend(inside)
+                    yield Fold(start, end, "")
 
 
 def _comments(module: Module) -> Iterator[Fold]:
