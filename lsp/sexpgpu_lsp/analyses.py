@@ -47,9 +47,12 @@ class Analyses:
 
     def __init__(self) -> None:
         self._kept: dict[str, Analysed] = {}
+        self._last: dict[str, Analysed] = {}
         self._whole: dict[str, Analysis] = {}
         self._caches: dict[str, Cache] = {}
         self._complaints: set[str] = set()
+        self.ignore: frozenset[str] = frozenset()
+        """Codes that the client's settings silence."""
 
     def of(self, world: World, document: Document) -> Analysis:
         """The analysis of a document of the world. Raises AnalysisFailed."""
@@ -70,19 +73,19 @@ class Analyses:
                     if file_key(module.path) == document.key and module.source.text == document.source.text:
                         yield View(kept.analysis, module)
 
-    def recent(self, world: World, document: Document) -> list[View]:
+    def recent(self, document: Document) -> list[View]:
         """A document as the last analyses of it saw it, the latest first: its text may have changed since. The last of a text that
-        read whole is among them, and those of files that load it. Raises AnalysisFailed where there is none."""
-        kept = self._kept.get(document.key)
-        latest = kept.analysis if kept is not None else self.of(world, document)
-        own = [each for each in (latest, self._whole.get(document.key)) if each is not None]
-        if not own:
-            raise AnalysisFailed(document.uri)
+        read whole is among them, and those of files that load it. None at all before the first.
+
+        Any thread may ask: what is said of them must hold while the forms move that the next analysis keeps."""
+        key = document.key
+        last = self._last.get(key)
+        own = [each for each in (last and last.analysis, self._whole.get(key)) if each is not None]
         views = [View(each, each.unit.main) for each in dict.fromkeys(own)]
-        for key, other in list(self._kept.items()):
-            if key != document.key and other.analysis is not None and document.key in other.used:
-                modules = other.analysis.unit.modules
-                views += [View(other.analysis, each) for each in modules if file_key(each.path) == document.key]
+        for other, known in list(self._last.items()):
+            if other != key and known.analysis is not None and key in known.used:
+                modules = known.analysis.unit.modules
+                views += [View(known.analysis, each) for each in modules if file_key(each.path) == key]
         return views
 
     def stale(self, world: World) -> list[str]:
@@ -103,7 +106,8 @@ class Analyses:
         files = OpenFiles(world)
         analysis: Analysis | None = None
         try:
-            options = Options(record=True, ignore=self._ignored(document, files), cache=self._caches.setdefault(key, {}))
+            ignored = self.ignore | self._ignored(document, files)
+            options = Options(record=True, ignore=ignored, cache=self._caches.setdefault(key, {}))
             analysis = analyse(document.source, files, options)
             if os.path.dirname(document.source.name) == PRELUDE:
                 analysis.diagnostics = []  # the language's own files, opened to read, may do what others may not
@@ -111,8 +115,10 @@ class Analyses:
             self._caches.pop(key, None)
             log.error("analysing %s failed: %s: %s", document.uri, type(error).__name__, error, exc_info=error)
         kept = self._kept[key] = Analysed(document, analysis, files.used)
-        if analysis is not None and not any(top.broken for top in analysis.unit.main.reading.forms):
-            self._whole[key] = analysis
+        if analysis is not None:
+            self._last[key] = kept
+            if not any(top.broken for top in analysis.unit.main.reading.forms):
+                self._whole[key] = analysis
         return kept
 
     def _ignored(self, document: Document, files: OpenFiles) -> frozenset[str]:
@@ -126,5 +132,6 @@ class Analyses:
 
     def _drop(self, key: str) -> None:
         self._kept.pop(key, None)
+        self._last.pop(key, None)
         self._whole.pop(key, None)
         self._caches.pop(key, None)

@@ -13,8 +13,6 @@ from sexpgpu_lsp.worker import DEPENDENT, EDITED
 if TYPE_CHECKING:
     from sexpgpu_lsp.server import Server
 
-QUIET = 0.025  # seconds
-
 
 class Schedule:
     """At most one analysis of a document waits or runs; what changes meanwhile is seen by the next."""
@@ -32,7 +30,8 @@ class Schedule:
         if key in self._timers:
             return
         loop = asyncio.get_running_loop()
-        wait = self._begun.get(key, -QUIET) + QUIET - loop.time()
+        quiet = self._server.configuration.now.debounce
+        wait = self._begun.get(key, -quiet) + quiet - loop.time()
         if wait > 0:
             self._timers[key] = loop.call_later(wait, self._due, key)
         else:

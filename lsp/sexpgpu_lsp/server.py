@@ -29,6 +29,7 @@ from sexpgpu_lsp import (
     watching,
 )
 from sexpgpu_lsp.analyses import Analyses, AnalysisFailed, View
+from sexpgpu_lsp.configuration import Configuration
 from sexpgpu_lsp.convert import NAME, Change, Converter, encoding_of
 from sexpgpu_lsp.diagnostics import Publisher
 from sexpgpu_lsp.documents import Document, Documents, World
@@ -67,6 +68,7 @@ class Server(LanguageServer):
         self.analyses = Analyses()
         self.publisher = Publisher(self)
         self.schedule = Schedule(self)
+        self.configuration = Configuration(self)
         self.stopped: asyncio.Future[int] = loop.create_future()
         self._loop = loop
         for feature in (
@@ -92,6 +94,7 @@ class Server(LanguageServer):
         self.documents.folder = _folder(params)
         capabilities.position_encoding = self.documents.converter.encoding
         self.publisher.began(params.capabilities, capabilities)
+        self.configuration.began(params.initialization_options)
         if params.process_id is not None and _lives(params.process_id):
             self._watch(params.process_id)
 

@@ -1,4 +1,4 @@
-"""Files that change on the disk: loaded ones, data, project files. What was made from them is made anew."""
+"""What changes outside of documents: settings, and files on the disk, from which what was made is made anew."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ _REGISTRATION = "sexpgpu-files"
 
 
 def register(server: Server) -> None:
-    """Have the client watch files, if it can, and look at what it says of them."""
+    """Have the client watch files and settings, if it can, and look at what it says of files."""
 
     def initialized(_: types.InitializedParams) -> None:
+        registrations = server.configuration.registrations()
         workspace = server.client_capabilities.workspace
         watching = workspace.did_change_watched_files if workspace is not None else None
         if watching is not None and watching.dynamic_registration:
@@ -27,11 +28,17 @@ def register(server: Server) -> None:
                 watchers=[types.FileSystemWatcher(glob_pattern=pattern) for pattern in WATCHED]
             )
             method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
-            registration = types.Registration(id=_REGISTRATION, method=method, register_options=options)
-            server.client_register_capability(types.RegistrationParams(registrations=[registration]))
+            registrations.append(types.Registration(id=_REGISTRATION, method=method, register_options=options))
+        if registrations:
+            server.client_register_capability(types.RegistrationParams(registrations=registrations))
+        server.configuration.ask()
 
     def changed(params: types.DidChangeWatchedFilesParams) -> None:
         server.schedule.on_disk([key_of(change.uri) for change in params.changes])
 
+    def configured(params: types.DidChangeConfigurationParams) -> None:
+        server.configuration.told(params.settings)
+
     server.feature(types.INITIALIZED)(initialized)
+    server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)(configured)
     server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)(changed)

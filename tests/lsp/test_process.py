@@ -342,8 +342,8 @@ def test_no_module_of_the_backend_is_loaded() -> None:
 
 def test_the_first_change_after_quiet_is_looked_at_at_once_and_a_burst_waits() -> None:
     quiet = 1.0
-    with Wire(patched(f"import sexpgpu_lsp.schedule as a\na.QUIET = {quiet}")) as wire:
-        wire.initialize()
+    with Wire() as wire:
+        wire.initialize(initializationOptions={"check": {"debounce": 1000 * quiet}})
 
         def change(version: int, text: str) -> None:
             wire.notify("textDocument/didChange", textDocument={"uri": URI, "version": version}, contentChanges=[{"text": text}])
