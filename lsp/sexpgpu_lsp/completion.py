@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
@@ -11,8 +11,8 @@ from lsprotocol import types
 from sexpgpu.ide.candidates import Item, Kind
 from sexpgpu.ide.completion import TRIGGERS, complete, documentation
 from sexpgpu.ide.recall import View
-from sexpgpu_lsp import analyses
 from sexpgpu_lsp.convert import markup
+from sexpgpu_lsp.prompt import Ready, at_once
 
 if TYPE_CHECKING:
     from sexpgpu_lsp.server import Server
@@ -40,26 +40,32 @@ _MOST_LISTED = 10_000
 def register(server: Server) -> None:
     """Answer completion and completionItem/resolve."""
 
-    async def answer(params: types.CompletionParams) -> types.CompletionList | None:
+    async def answer(params: types.CompletionParams) -> Ready | None:
         document = server.document(params.text_document.uri)
         if document is None:
             return None
         converter = server.documents.converter
-        snippets = _takes_snippets(server.client_capabilities)
+        can = _can(server.client_capabilities)
+        snippets = can is not None and bool(can.completion_item and can.completion_item.snippet_support)
+        defaults = can.completion_list.item_defaults if can is not None and can.completion_list is not None else None
+        ranged = "editRange" in (defaults or ())
         trigger = (params.context.trigger_character if params.context is not None else None) or ""
 
-        def question(_: Iterator[analyses.View]) -> types.CompletionList | None:
-            views = [View(*each) for each in server.analyses.recent(server.documents.world, document)]
+        def question(views: Sequence[View]) -> Ready | None:
             offset = converter.offset(document.source, params.position)
             found = complete(views, document.source, offset, listing, trigger)
             if found is None:
                 return None
             place = converter.range(found.span)
-            return types.CompletionList(
-                is_incomplete=False, items=[_item(each, place, params.text_document.uri, snippets) for each in found.items]
-            )
+            ends = {"start": _position(place.start), "end": _position(place.end)}
+            items = [_item(each, None if ranged else ends, params.text_document.uri, snippets) for each in found.items]
+            # Made of the library's types, a list would take longer to write down than to find.
+            content: dict[str, Any] = {"isIncomplete": False, "items": items}
+            if ranged:
+                content["itemDefaults"] = {"editRange": ends}
+            return Ready(content)
 
-        return await server.ask(document, question)
+        return await at_once(server, document, question)
 
     async def resolve(item: types.CompletionItem) -> types.CompletionItem:
         about = _about(item.data)
@@ -68,15 +74,15 @@ def register(server: Server) -> None:
             return item
         as_markdown = _shows_markdown(server.client_capabilities)
 
-        def question(_: Iterator[analyses.View]) -> types.CompletionItem:
-            for view in server.analyses.recent(server.documents.world, document):
-                parts = documentation(View(*view), about[1:])
+        def question(views: Sequence[View]) -> types.CompletionItem:
+            for view in views:
+                parts = documentation(view, about[1:])
                 if parts:
                     item.documentation = markup(parts, as_markdown)
                     break
             return item
 
-        return await server.ask(document, question)
+        return await at_once(server, document, question)
 
     options = types.CompletionOptions(trigger_characters=list(TRIGGERS), resolve_provider=True)
     server.answers(types.TEXT_DOCUMENT_COMPLETION, options)(answer)
@@ -94,17 +100,26 @@ def listing(folder: str) -> list[tuple[str, bool]]:
     return found
 
 
-def _item(item: Item, place: types.Range, uri: str, snippets: bool) -> types.CompletionItem:
+def _position(position: types.Position) -> dict[str, int]:
+    return {"line": position.line, "character": position.character}
+
+
+def _item(item: Item, place: dict[str, dict[str, int]] | None, uri: str, snippets: bool) -> dict[str, Any]:
+    """A CompletionItem; without a place it is the list's."""
     as_snippet = snippets and bool(item.snippet)
-    return types.CompletionItem(
-        label=item.label,
-        kind=_KINDS[item.kind],
-        detail=item.detail or None,
-        sort_text=item.order,
-        insert_text_format=types.InsertTextFormat.Snippet if as_snippet else None,
-        text_edit=types.TextEdit(place, item.snippet if as_snippet else item.text),
-        data=[uri, *item.about] if item.about[0] else None,
-    )
+    text = item.snippet if as_snippet else item.text
+    made: dict[str, Any] = {"label": item.label, "kind": _KINDS[item.kind].value, "sortText": item.order}
+    if item.detail:
+        made["detail"] = item.detail
+    if as_snippet:
+        made["insertTextFormat"] = types.InsertTextFormat.Snippet.value
+    if place is not None:
+        made["textEdit"] = {"range": place, "newText": text}
+    elif text != item.label:
+        made["textEditText"] = text
+    if item.about[0]:
+        made["data"] = [uri, *item.about]
+    return made
 
 
 def _about(data: Any) -> tuple[str, str, str, str] | None:
@@ -116,15 +131,13 @@ def _about(data: Any) -> tuple[str, str, str, str] | None:
             return None
 
 
-def _takes_snippets(client: types.ClientCapabilities) -> bool:
-    text = client.text_document
-    item = text.completion.completion_item if text is not None and text.completion is not None else None
-    return item is not None and bool(item.snippet_support)
+def _can(client: types.ClientCapabilities) -> types.CompletionClientCapabilities | None:
+    return client.text_document.completion if client.text_document is not None else None
 
 
 def _shows_markdown(client: types.ClientCapabilities) -> bool:
     """Whether the client shows Markdown: one that does not say what it shows is expected to."""
-    text = client.text_document
-    item = text.completion.completion_item if text is not None and text.completion is not None else None
+    can = _can(client)
+    item = can.completion_item if can is not None else None
     formats = item.documentation_format if item is not None else None
     return not formats or types.MarkupKind.Markdown in formats

@@ -16,6 +16,7 @@ from pygls.exceptions import JsonRpcMethodNotFound
 from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 
 from sexpgpu_lsp.log import log
+from sexpgpu_lsp.prompt import Ready
 
 if TYPE_CHECKING:
     from cattrs import Converter
@@ -42,6 +43,7 @@ def make_converter() -> Converter:
         except ValueError:
             return value
 
+    converter.register_unstructure_hook(Ready, lambda ready: ready.content)
     for kind in list(vars(types).values()):
         if isinstance(kind, type) and issubclass(kind, enum.Enum):
             converter.register_structure_hook(kind, lenient)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -10,8 +10,8 @@ from lsprotocol import types
 from sexpgpu.ide.recall import View
 from sexpgpu.ide.signatures import Call, Parameter, signature_help
 from sexpgpu.source import units
-from sexpgpu_lsp import analyses
 from sexpgpu_lsp.convert import markup
+from sexpgpu_lsp.prompt import at_once
 
 if TYPE_CHECKING:
     from sexpgpu_lsp.server import Server
@@ -32,8 +32,7 @@ def register(server: Server) -> None:
         parameters = can.parameter_information if can is not None else None
         by_offset = parameters is not None and bool(parameters.label_offset_support)
 
-        def question(_: Iterator[analyses.View]) -> types.SignatureHelp | None:
-            views = [View(*each) for each in server.analyses.recent(server.documents.world, document)]
+        def question(views: Sequence[View]) -> types.SignatureHelp | None:
             found = signature_help(views, document.source, converter.offset(document.source, params.position))
             if found is None:
                 return None
@@ -43,7 +42,7 @@ def register(server: Server) -> None:
                 active_parameter=found.calls[found.active].active,
             )
 
-        return await server.ask(document, question)
+        return await at_once(server, document, question)
 
     server.answers(types.TEXT_DOCUMENT_SIGNATURE_HELP, types.SignatureHelpOptions(trigger_characters=["(", " "]))(answer)
 

@@ -1,0 +1,44 @@
+"""Answers to somebody who is typing: they are given at once, from the last analyses, while the next may be running.
+
+They are worked out on the loop and not by the worker, which would finish its analysis first.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from sexpgpu.ide.recall import View
+
+if TYPE_CHECKING:
+    from sexpgpu_lsp.documents import Document
+    from sexpgpu_lsp.server import Server
+
+T = TypeVar("T")
+
+_SLICE = 0.0005  # seconds: how long an analysis keeps what else there is to do waiting
+_UNDISTURBED = 1.0
+
+
+class Ready:
+    """An answer in the words of the protocol, to be written down as it is."""
+
+    __slots__ = ("content",)
+
+    def __init__(self, content: dict[str, Any]) -> None:
+        self.content = content
+
+
+async def at_once(server: Server, document: Document, question: Callable[[Sequence[View]], T]) -> T:
+    """The answer to a question about the text of a document, given views of its last analyses; only the first analysis is waited
+    for. Raises what `Server.ask` raises while there is none."""
+    sys.setswitchinterval(_SLICE)
+    views = server.analyses.recent(document)
+    if not views:
+        views = await server.ask(document, lambda fresh: [next(fresh)])
+    sys.setswitchinterval(_UNDISTURBED)
+    try:
+        return question([View(*each) for each in views])
+    finally:
+        sys.setswitchinterval(_SLICE)
