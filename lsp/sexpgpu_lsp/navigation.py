@@ -15,7 +15,7 @@ from sexpgpu_lsp.convert import Converter
 if TYPE_CHECKING:
     from sexpgpu_lsp.server import Server
 
-_KINDS: dict[Kind, types.SymbolKind] = {
+KINDS: dict[Kind, types.SymbolKind] = {
     "constant": types.SymbolKind.Constant,
     "function": types.SymbolKind.Function,
     "model": types.SymbolKind.Class,
@@ -71,7 +71,7 @@ def register(server: Server) -> None:
                 return [_nested(converter, symbol) for symbol in found]
             return [
                 types.SymbolInformation(
-                    name=symbol.name, kind=_KINDS[symbol.kind], location=types.Location(document.uri, converter.range(symbol.whole))
+                    name=symbol.name, kind=KINDS[symbol.kind], location=types.Location(document.uri, converter.range(symbol.whole))
                 )
                 for symbol in found
             ]
@@ -85,7 +85,7 @@ def register(server: Server) -> None:
 def _nested(converter: Converter, symbol: Symbol) -> types.DocumentSymbol:
     return types.DocumentSymbol(
         name=symbol.name,
-        kind=_KINDS[symbol.kind],
+        kind=KINDS[symbol.kind],
         detail=symbol.detail or None,
         range=converter.range(symbol.whole),
         selection_range=converter.range(symbol.name_span),

@@ -14,7 +14,8 @@ from sexpgpu.ide.occurrences import Occurrence, Seen, elsewhere, in_order, occur
 from sexpgpu.ide.rename import Refused, check_name, check_subject
 from sexpgpu_lsp.actions import versions, workspace_edit
 from sexpgpu_lsp.analyses import AnalysisFailed, View
-from sexpgpu_lsp.documents import Document, World
+from sexpgpu_lsp.convert import UriOf
+from sexpgpu_lsp.documents import Document
 from sexpgpu_lsp.uris import file_key
 
 if TYPE_CHECKING:
@@ -40,11 +41,10 @@ def register(server: Server) -> None:
         converter = server.documents.converter
 
         def question(views: Iterator[View]) -> list[types.Location] | None:
-            world = server.documents.world
-            found = everywhere(server, world, document, next(views), converter.offset(document.source, params.position))
+            found = _everywhere(server, document, next(views), converter.offset(document.source, params.position))
             if found is None:
                 return None
-            uri = server.publisher.uri_for(world, document)
+            uri = uri_for(server, document)
             wanted = [each for each in found.places if params.context.include_declaration or not each.writes]
             return [types.Location(uri(each.span.source), converter.range(each.span)) for each in wanted]
 
@@ -79,8 +79,7 @@ def register(server: Server) -> None:
         converter = server.documents.converter
 
         def question(views: Iterator[View]) -> types.PrepareRenamePlaceholder | None:
-            world = server.documents.world
-            found = everywhere(server, world, document, next(views), converter.offset(document.source, params.position))
+            found = _everywhere(server, document, next(views), converter.offset(document.source, params.position))
             if found is None:
                 return None
             _check(found)
@@ -97,13 +96,12 @@ def register(server: Server) -> None:
         versioned = versions(server.client_capabilities)
 
         def question(views: Iterator[View]) -> types.WorkspaceEdit:
-            world = server.documents.world
-            found = everywhere(server, world, document, next(views), converter.offset(document.source, params.position))
+            found = _everywhere(server, document, next(views), converter.offset(document.source, params.position))
             if found is None:
                 raise refused("nothing stands here that has a name of the file")
             new = _check(found, params.new_name)
             edits = [] if new == found.seen[0].subject.name else [(each.part, new) for each in found.places]
-            uri = server.publisher.uri_for(world, document)
+            world, uri = server.documents.world, uri_for(server, document)
             return workspace_edit(server, world, document, uri, edits, versioned)
 
         return await server.ask(document, question)
@@ -114,15 +112,24 @@ def register(server: Server) -> None:
     server.answers(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))(rename)
 
 
-def others(server: Server, world: World, document: Document) -> Iterator[Analysis]:
+def others(server: Server, document: Document) -> Iterator[Analysis]:
     """The analyses of the other open documents. Belongs to the worker."""
+    world = server.documents.world
     for other in world.documents.values():
         if other.key != document.key:
             with suppress(AnalysisFailed):
                 yield server.analyses.of(world, other)
 
 
-def everywhere(server: Server, world: World, document: Document, view: View, offset: int) -> Found | None:
+def uri_for(server: Server, document: Document) -> UriOf:
+    """The URI of a source of any analysis, as the client writes it where it has told."""
+    world = server.documents.world
+    named = {each.source: each.uri for each in world.documents.values()}
+    by_path = server.publisher.uri_for(world, document)
+    return lambda source: named.get(source) or by_path(source)
+
+
+def _everywhere(server: Server, document: Document, view: View, offset: int) -> Found | None:
     """What stands at an offset of a document, in it, its loads, and the open files that have one of these in common."""
     analysis, module = view
     found = subject(analysis, module, offset)
@@ -130,7 +137,7 @@ def everywhere(server: Server, world: World, document: Document, view: View, off
         return None
     seen = [Seen(analysis, found, occurrences(analysis, found))]
     places = seen[0].places
-    for other in others(server, world, document):
+    for other in others(server, document):
         for more in elsewhere(other, found, places):
             seen.append(more)
             places = in_order([*more.places, *places])

@@ -17,6 +17,7 @@ from pygls.lsp.server import LanguageServer
 
 from sexpgpu_lsp import (
     actions,
+    calls,
     completion,
     diagnostics,
     formatting,
@@ -79,6 +80,7 @@ class Server(LanguageServer):
             navigation,
             references,
             actions,
+            calls,
             formatting,
             structure,
             tokens,

@@ -18,7 +18,7 @@ from sexpgpu.ide.reports import Named, named
 from sexpgpu.language.marks import Local
 from sexpgpu.language.parameters import Malformed, ParameterList, parse_parameters
 from sexpgpu.language.values import Closure
-from sexpgpu.program.unit import Definition
+from sexpgpu.program.unit import Definition, provided
 from sexpgpu.reader.forms import Form, KeywordForm, ListForm, StringForm, SymbolForm
 from sexpgpu.source import Span
 
@@ -117,7 +117,9 @@ class Seen(NamedTuple):
 
 def elsewhere(analysis: Analysis, found: Subject, known: Iterable[Occurrence]) -> list[Seen]:
     """How another analysis sees a subject of which some occurrences are `known`: not at all, where it has no file in common, and as
-    several, where it does not know that they are one."""
+    several, where it does not know that they are one. What the language provides is the same for all."""
+    if isinstance(found.what, Definition) and found.what is provided(found.name):
+        return [Seen(analysis, found, occurrences(analysis, found))]
     seen: list[Seen] = []
     places: set[tuple[str, int]] = set()
     modules = {os.path.abspath(module.path): module for module in analysis.unit.modules}

@@ -13,7 +13,7 @@ from sexpgpu.source import Span
 
 Kind = Literal["constant", "function", "model", "loader", "generator", "pass", "optimizer", "run", "file", "key"]
 
-_KINDS: dict[str, Kind] = {
+HEADS: dict[str, Kind] = {
     "def": "constant",
     "defun": "function",
     "defmodel": "model",
@@ -58,7 +58,7 @@ def _symbol(top: TopForm) -> Symbol | None:
         name, at, detail = named.name, named, head
     elif isinstance(named, StringForm) and head == "load":
         name, at, detail = named.value or '""', named, head
-    return Symbol(name, _KINDS[head], detail, whole, at.span, () if top.broken else _keys(form))
+    return Symbol(name, HEADS[head], detail, whole, at.span, () if top.broken else _keys(form))
 
 
 def _detail(form: ListForm) -> str:
