@@ -48,7 +48,8 @@ def run_command(args: argparse.Namespace) -> int:
         if args.resume is not None:
             return _complain("--resume: resuming is not built yet; without it the file runs from step 0", 2)
         analysis = analyse(source, files, Options(dict(args.set or {})))
-        _show(analysis.diagnostics)
+        # A file that a run needs and that is not there is an error of its own a moment later: it is told once.
+        _show([found for found in analysis.diagnostics if not analysis.ok or found.rule is not rules.DATA_MISSING])
         if not analysis.ok:
             return 1
         program = analysis.program

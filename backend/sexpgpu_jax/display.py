@@ -16,9 +16,12 @@ class Pace(NamedTuple):
 
 
 class Display(Protocol):
-    """Shows how far a run is. `report` comes with every report of training, `say` with everything else worth a line."""
+    """Shows how far a run is. `report` comes with every report of training, `note` with what passes measured and what was decided
+    on it, `say` with everything else worth a line."""
 
     def report(self, step: int, loss: float | None, pace: Pace) -> None: ...
+
+    def note(self, step: int, text: str) -> None: ...
 
     def say(self, text: str) -> None: ...
 
@@ -38,6 +41,9 @@ class Silent:
     def report(self, step: int, loss: float | None, pace: Pace) -> None:
         pass
 
+    def note(self, step: int, text: str) -> None:
+        pass
+
     def say(self, text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
@@ -46,7 +52,7 @@ class Silent:
 
 
 class Plain(Silent):
-    """A line for each report."""
+    """A line for each report and each note."""
 
     def __init__(self, steps: int) -> None:
         self._steps = steps
@@ -54,9 +60,12 @@ class Plain(Silent):
     def report(self, step: int, loss: float | None, pace: Pace) -> None:
         self.say(f"step {step}/{self._steps}  {_facts(loss, pace)}")
 
+    def note(self, step: int, text: str) -> None:
+        self.say(f"step {step}/{self._steps}  {text}")
+
 
 class Moving:
-    """One line that moves, with a bar."""
+    """One line that moves, with a bar, and the notes above it."""
 
     def __init__(self, steps: int) -> None:
         from rich.console import Console
@@ -70,6 +79,9 @@ class Moving:
 
     def report(self, step: int, loss: float | None, pace: Pace) -> None:
         self._progress.update(self._task, completed=step, description=_facts(loss, pace))
+
+    def note(self, step: int, text: str) -> None:
+        self.say(f"step {step}  {text}")
 
     def say(self, text: str) -> None:
         self._console.print(text, markup=False, highlight=False)

@@ -98,7 +98,7 @@ class Training:
             if last or any(each.due(step) for each in self._passes):
                 ended = self._evaluate(last=last)
         if ended and self.progress.step < self.progress.steps:
-            self._events.emit("annotation", self.progress.step, stage=self.progress.stage, text="stopped by :stop-when")
+            self._annotate(self.progress.step, self.progress.stage, "stopped by :stop-when")
 
     # Steps
 
@@ -157,12 +157,12 @@ class Training:
         step = pending.before.step + 1
         where = f"step {step}, microbatch {microbatch}"
         if self._on_nan == "skip":
-            self._events.emit("annotation", step, stage=pending.before.stage, text=f"update skipped: not finite at {where}")
+            self._annotate(step, pending.before.stage, f"update skipped: not finite at {where}")
             LOG.warning("update skipped: not finite at %s", where)
             return
         self.progress = pending.before
         cause = first_cause(self.program, self.store, pending.before, self._step.batch, self._data, microbatch)
-        help = ":on-nan :skip drops such an update and goes on"
+        help = "try a smaller :lr, or a :clip; :on-nan :skip drops such an update and goes on"
         raise RunFault(rules.RUN_NOT_FINITE, f"{cause.what} is not finite at {where}", cause.at, help)
 
     # Passes
@@ -188,18 +188,23 @@ class Training:
         observations = each.run(self.store, self.progress, self._look)
         for name, value in observations.items():
             self._events.emit("metric", step, name=name, value=value, stage=stage)
+        measured = "  ".join(f"{name} {value:.6g}" for name, value in observations.items())
+        self._display.note(step, measured or f"{each.name} has run")
         ends = False
         if not last:
             moved = each.next_stage(self.store, self.progress, observations)
             if moved != stage:
-                self._events.emit("annotation", step, stage=moved, text=f"stage {stage} -> {moved}")
+                self._annotate(step, moved, f"stage {stage} -> {moved}")
                 self.progress.enter(moved)
             ends = each.ends(self.store, self.progress, observations)
         self._events.emit("metric", step, name="curriculum/stage", value=self.progress.stage, stage=self.progress.stage)
-        measured = ", ".join(f"{name} {value:.6g}" for name, value in observations.items())
         LOG.info("pass %s at step %d: %s", each.name, step, measured)
         self._clock.pause(time.perf_counter() - began)
         return ends
+
+    def _annotate(self, step: int, stage: int, text: str) -> None:
+        self._events.emit("annotation", step, stage=stage, text=text)
+        self._display.note(step, text)
 
     def parameters(self) -> dict[str, Any]:
         """Every parameter's value by path, once the device has it."""

@@ -49,9 +49,11 @@ def test_progress_goes_where_it_was_asked(monkeypatch: pytest.MonkeyPatch, how: 
     assert type(shown) is kind
     shown.report(5, 0.25, Pace(0.1, 20.0, 80.0, 0.5))
     shown.report(6, None, Pace(0.1, 20.0, None, 0.4))
+    shown.note(6, "eval/loss [0.125]")
     shown.say("[said] as it is")
     shown.close()
     assert "[said] as it is" in stream.getvalue()
+    assert ("eval/loss [0.125]" in stream.getvalue()) == (kind is not Silent)
     if kind is not Silent:
         assert "loss 0.2500" in stream.getvalue() or kind is Moving
         assert "20 records/s" in stream.getvalue()

@@ -232,7 +232,9 @@ def _report(call: Call, kind: str) -> Value:
         return value
     if not isinstance(name, str):
         trace.incomplete = True
-        raise call.fault(rules.METRIC_ARGUMENT, "name", f"`{kind}` needs a string as its name, and this is {kind_of(name)}")
+        message = f"`{kind}` needs a string as its name, and this is {kind_of(name)}"
+        help = f'write "{name.name}"' if isinstance(name, Keyword) else ""
+        raise call.fault(rules.METRIC_ARGUMENT, "name", message, help)
     if kind == "diagnostic" and trace.owner is not None:
         trace.dropped.add(name)
         return value
