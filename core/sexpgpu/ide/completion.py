@@ -279,10 +279,14 @@ def _diagnostics(recall: Recall) -> Iterator[Item]:
 
 
 def _metrics(recall: Recall) -> Iterator[Item]:
+    """What the passes report: by their graphs, and by what the curriculum was handed where a graph could not be traced."""
     for view in recall.views:
         for name, found in view.analysis.program.passes.items():
             for report in found.objective.metrics if found.objective is not None else ():
                 yield candidates.item(f"{name}/{report.name}", "text", "metric", candidates.ASKED)
+    for key in entries(recall.handed("observations")):
+        if isinstance(key, str):
+            yield candidates.item(key, "text", "metric", candidates.ASKED)
 
 
 def _closed(cursor: Cursor, items: Iterable[Item]) -> Iterator[Item]:
