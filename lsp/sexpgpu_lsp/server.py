@@ -21,7 +21,9 @@ from sexpgpu_lsp import (
     completion,
     diagnostics,
     formatting,
+    hints,
     hover,
+    lenses,
     navigation,
     references,
     signature,
@@ -84,6 +86,8 @@ class Server(LanguageServer):
             formatting,
             structure,
             tokens,
+            hints,
+            lenses,
             watching,
         ):
             feature.register(self)

@@ -1,0 +1,50 @@
+"""Inlay hints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from sexpgpu.ide.hints import KINDS, Hint, hints
+from sexpgpu_lsp.analyses import View
+from sexpgpu_lsp.convert import Converter, markup
+from sexpgpu_lsp.documents import Document
+from sexpgpu_lsp.views import running
+
+if TYPE_CHECKING:
+    from sexpgpu_lsp.server import Server
+
+
+def register(server: Server) -> None:
+    """Answer inlayHint."""
+
+    async def answer(params: types.InlayHintParams) -> list[types.InlayHint] | None:
+        document = server.document(params.text_document.uri)
+        settings = server.configuration.now
+        kinds = {kind for kind in KINDS if settings.flag(f"inlayHints.{kind}")}
+        if document is None or not kinds:
+            return None
+        converter = server.documents.converter
+
+        def question(views: Iterator[View]) -> list[types.InlayHint]:
+            start, end = (converter.offset(document.source, at) for at in (params.range.start, params.range.end))
+            analysis, module = running(views)
+            return [_hint(converter, document, hint) for hint in hints(analysis, module, start, end, kinds)]
+
+        return await server.ask(document, question)
+
+    server.answers(types.TEXT_DOCUMENT_INLAY_HINT)(answer)
+
+
+def _hint(converter: Converter, document: Document, hint: Hint) -> types.InlayHint:
+    typed = hint.kind in ("shapes", "values")
+    return types.InlayHint(
+        position=converter.position(document.source, hint.offset),
+        label=hint.label,
+        kind=types.InlayHintKind.Parameter if hint.before else types.InlayHintKind.Type,
+        tooltip=markup(hint.tooltip, True),
+        padding_left=not hint.before and not (typed and hint.label.startswith(":")),
+        padding_right=hint.before,
+    )

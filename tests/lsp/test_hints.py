@@ -1,0 +1,110 @@
+"""Inlay hints and code lenses as a client gets them, and as its settings want them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+
+from support.editor import Editor, Wire, uri_for
+
+RUN = """\
+; 😀
+(defloader train :batch 4 :fields (list :x (spec [8] :f32)) :source (synthetic 8 (lambda (index) (list :x (zeros [8])))))
+(defmodel model (x) (linear :out x 1))
+(defun objective (inputs ctx) (let ((名 (roll (field inputs :x) 1 :axis 1))) (metric "loss" (mean (model 名)))))
+(defoptimizer (sgd :lr 0.1))
+(defrun :steps (* 2 5))
+"""
+EVERYTHING = types.Range(types.Position(0, 0), types.Position(9999, 0))
+
+
+async def hints(editor: Editor, uri: str, span: types.Range = EVERYTHING) -> dict[str, types.InlayHint]:
+    params = types.InlayHintParams(types.TextDocumentIdentifier(uri), span)
+    found = await editor.client.text_document_inlay_hint_async(params)
+    return {str(hint.label): hint for hint in found or ()}
+
+
+async def lenses(editor: Editor, uri: str) -> list[types.CodeLens] | None:
+    found = await editor.client.text_document_code_lens_async(types.CodeLensParams(types.TextDocumentIdentifier(uri)))
+    return None if found is None else list(found)
+
+
+def configure(editor: Editor, settings: object) -> None:
+    editor.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings=settings))
+
+
+async def test_a_hint_stands_behind_its_name(editor: Editor) -> None:
+    uri = editor.open(RUN)
+    found = await hints(editor, uri)
+    hint = found[": i64[]"]
+    assert hint.position == editor.position(uri, "(index)", len("(index"))
+    assert hint.kind == types.InlayHintKind.Type
+    shift = found["shift:"]
+    assert shift.position == editor.position(uri, "1 :axis")
+    assert shift.kind == types.InlayHintKind.Parameter
+    assert shift.padding_right
+    assert isinstance(shift.tooltip, types.MarkupContent)
+    assert "(roll x shift" in shift.tooltip.value
+
+
+async def test_a_range_has_its_own_hints_alone(editor: Editor) -> None:
+    uri = editor.open(RUN)
+    line = types.Range(types.Position(3, 0), types.Position(4, 0))
+    found = await hints(editor, uri, line)
+    assert found
+    assert {hint.position.line for hint in found.values()} == {3}
+
+
+async def test_each_kind_can_be_switched_off(editor: Editor) -> None:
+    uri = editor.open(RUN + "(def depth (+ 1 2))\n")
+    assert {"= 3", "shift:", ": i64[]"} <= (await hints(editor, uri)).keys()
+    for setting, label in (("shapes", ": i64[]"), ("values", "= 3"), ("parameters", "shift:")):
+        configure(editor, {"sexpgpu": {"inlayHints": {setting: False}}})
+        found = await hints(editor, uri)
+        assert label not in found
+        assert found
+    configure(editor, {"sexpgpu": {"inlayHints": dict.fromkeys(["shapes", "values", "parameters", "trips", "memory"], False)}})
+    assert await hints(editor, uri) == {}
+    configure(editor, {"sexpgpu": {}})
+    assert ": i64[]" in await hints(editor, uri)
+
+
+@pytest.mark.claim("D4")
+async def test_lenses_of_a_run(editor: Editor) -> None:
+    uri = editor.open(RUN)
+    found = await lenses(editor, uri)
+    assert found is not None
+    commands = [lens.command for lens in found if lens.command is not None]
+    assert [(each.command, each.arguments) for each in commands] == [
+        ("sexpgpu.run", ({"uri": uri},)),
+        ("sexpgpu.explain", ({"uri": uri},)),
+        ("", None),
+    ]
+    assert commands[2].title.startswith("peak memory ")
+    assert {editor.piece(uri, lens.range) for lens in found} == {"defrun"}
+    configure(editor, {"sexpgpu": {"codeLens": {"enable": False}}})
+    assert await lenses(editor, uri) is None
+    configure(editor, {"sexpgpu": {}})
+    assert len(await lenses(editor, uri) or ()) == 3
+
+
+async def test_a_library_has_the_types_of_the_run_that_loads_it(editor: Editor, tmp_path: Path) -> None:
+    part = editor.open("(defun twice (x) (* 2 x))\n", uri_for(tmp_path / "part.sx"))
+    assert await hints(editor, part) == {}
+    run = editor.open('(load "part.sx")\n(def a (twice (zeros [5])))\n', uri_for(tmp_path / "run.sx"))
+    await editor.published(run)
+    assert ": f32[5]" in await hints(editor, part)
+
+
+def test_a_client_that_can_be_told_asks_again_when_settings_change() -> None:
+    workspace = {"inlayHint": {"refreshSupport": True}, "codeLens": {"refreshSupport": True}}
+    with Wire() as wire:
+        wire.initialize({"workspace": workspace}, initializationOptions={"inlayHints": {"trips": False}})
+        wire.notify("workspace/didChangeConfiguration", settings={"sexpgpu": {"inlayHints": {"trips": True}}})
+        assert wire.read()["method"] == "workspace/inlayHint/refresh"
+        wire.notify(
+            "workspace/didChangeConfiguration", settings={"sexpgpu": {"inlayHints.trips": True, "codeLens": {"enable": False}}}
+        )
+        assert wire.read()["method"] == "workspace/codeLens/refresh"
