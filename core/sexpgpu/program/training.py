@@ -192,13 +192,12 @@ def _pass(builder: Builder, pass_: Pass, generated: Generated, stage: Stage) -> 
     open_batch = open_batch or "loader" not in read.keys
     withheld: tuple[frozenset[str], Form] | None = None
     if generated.exists or generated.open:
-        if unknown_generator(program.training, pass_.loader):
-            open_batch = True
-        elif runs_generator(program.training, pass_.loader):
+        known = not unknown_generator(program.training, pass_.loader)
+        open_batch = open_batch or generated.open or not known
+        if known and runs_generator(program.training, pass_.loader):
             fields.update(generated.entries)
-            open_batch = open_batch or generated.open
             pass_.generator = program.generator
-        else:
+        elif known:
             withheld = (frozenset(generated.entries) - set(fields), pass_.form)
     function, at = _own(builder, pass_, "prepare")
     prepared, trace = _prepare(
