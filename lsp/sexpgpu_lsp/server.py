@@ -30,6 +30,7 @@ from sexpgpu_lsp import (
     structure,
     tokens,
     watching,
+    workspace,
 )
 from sexpgpu_lsp.analyses import Analyses, AnalysisFailed, View
 from sexpgpu_lsp.configuration import Configuration
@@ -89,6 +90,7 @@ class Server(LanguageServer):
             hints,
             lenses,
             watching,
+            workspace,
         ):
             feature.register(self)
 

@@ -20,7 +20,7 @@ def gather(paths: Iterable[str]) -> tuple[list[str], list[str]]:
     missing: list[str] = []
     for path in paths:
         if os.path.isdir(path):
-            for file in _below(path, Ignores.at(path)):
+            for file in below(path):
                 shown = os.path.normpath(file)
                 files.setdefault(os.path.abspath(shown), shown)
         elif os.path.exists(path):
@@ -31,11 +31,12 @@ def gather(paths: Iterable[str]) -> tuple[list[str], list[str]]:
     return list(files.values()), missing
 
 
-def _below(folder: str, ignores: Ignores) -> Iterator[str]:
-    """The files below a folder. A folder that may not be read has none."""
-    waiting = [(folder, ignores)]
-    while waiting:
+def below(folder: str, most: int | None = None) -> Iterator[str]:
+    """The `.sx` files below a folder, of which `most` folders are looked into. A folder that may not be read has none."""
+    waiting = [(folder, Ignores.at(folder))]
+    while waiting and most != 0:
         folder, ignores = waiting.pop()
+        most = None if most is None else most - 1
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError:
