@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from lsprotocol import types
 
-from sexpgpu.ide.tokens import MODIFIERS, TYPES, Token, parts_of, tokens
-from sexpgpu.source import Encoding, Source, units
+from sexpgpu.ide.tokens import COMMENT, MODIFIERS, STRING, TYPE_BITS, TYPE_MASK, TYPES, Layouts, Token, tokens
+from sexpgpu.source import LINE_END, Encoding, Source, units
 from sexpgpu_lsp.analyses import View
 from sexpgpu_lsp.documents import Document
 from sexpgpu_lsp.views import running
@@ -20,6 +20,7 @@ LEGEND = types.SemanticTokensLegend(token_types=list(TYPES), token_modifiers=lis
 
 _NUMBERS = 5
 """How many numbers say what one token is: lines and units since the one before, length in units, type, modifiers."""
+_MAY_BE_LONG = (COMMENT, STRING)
 
 
 class _Answer(NamedTuple):
@@ -32,6 +33,7 @@ class _Answer(NamedTuple):
 def register(server: Server) -> None:
     """Answer semantic tokens."""
     answers: dict[str, _Answer] = {}
+    layouts: dict[str, Layouts] = {}  # the worker's
     count = 0
 
     async def data_of(document: Document, span: types.Range | None = None) -> list[int]:
@@ -42,7 +44,10 @@ def register(server: Server) -> None:
         def question(views: Iterator[View]) -> list[int]:
             start, end = (0, None) if span is None else (converter.offset(source, span.start), converter.offset(source, span.end))
             analysis, module = running(views)
-            return encoded(source, tokens(analysis, module, start, end), converter.encoding, multiline)
+            known = layouts.pop(document.key, {})
+            found = tokens(analysis, module, start, end, known)
+            layouts[document.key] = {top: known[top] for top in module.reading.forms if top in known}
+            return encoded(source, found, converter.encoding, multiline)
 
         return await server.ask(document, question)
 
@@ -81,14 +86,14 @@ def register(server: Server) -> None:
     server.answers(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, LEGEND)(ranged)
 
 
-def encoded(source: Source, found: Iterable[Token], encoding: Encoding, multiline: bool) -> list[int]:
+def encoded(source: Source, found: list[Token], encoding: Encoding, multiline: bool) -> list[int]:
     """Tokens in text order as the protocol's numbers. Unless the client takes tokens of many lines, they are cut at line ends."""
     data: list[int] = []
     starts, text = source.line_starts, source.text
     plain = encoding == "utf-32" or text.isascii()
     line = last_line = last_character = seen = 0
     line_start, behind, at = 0, starts[1] if len(starts) > 1 else len(text) + 1, 0
-    for start, end, code in _cut(source, found) if not multiline else found:
+    for start, end, code in found if multiline else _cut(source, found):
         while behind <= start:
             line += 1
             line_start = at = behind
@@ -99,9 +104,12 @@ def encoded(source: Source, found: Iterable[Token], encoding: Encoding, multilin
         else:
             seen += units(text[at:start], encoding)
             at, character, length = start, seen, units(text[start:end], encoding)
-        kind, modifiers = parts_of(code)
-        data += (line - last_line, character - last_character if line == last_line else character, length, kind, modifiers)
-        last_line, last_character = line, character
+        if line == last_line:
+            data += (0, character - last_character, length, code & TYPE_MASK, code >> TYPE_BITS)
+        else:
+            data += (line - last_line, character, length, code & TYPE_MASK, code >> TYPE_BITS)
+            last_line = line
+        last_character = character
     return data
 
 
@@ -118,21 +126,24 @@ def edits(before: list[int], after: list[int]) -> list[types.SemanticTokensEdit]
     return [types.SemanticTokensEdit(start=same, delete_count=len(before) - tail - same, data=after[same : len(after) - tail])]
 
 
-def _cut(source: Source, found: Iterable[Token]) -> Iterator[Token]:
+def _cut(source: Source, found: list[Token]) -> list[Token]:
     """The tokens, each of many lines as one for each line, without the line ends."""
-    starts = source.line_starts
-    line = 0
-    for token in found:
-        start, end, code = token
-        while line + 1 < len(starts) and starts[line + 1] <= start:
-            line += 1
-        if line + 1 == len(starts) or end <= starts[line + 1]:
-            yield token
-            continue
-        for at in range(line, source.line_at(end - 1) + 1):
-            first, last = max(start, starts[at]), min(end, starts[at] + len(source.line(at)))
+    text = source.text
+    long = [at for at, (start, end, code) in enumerate(found) if code in _MAY_BE_LONG and LINE_END.search(text, start, end)]
+    if not long:
+        return found
+    pieces: list[Token] = []
+    behind = 0
+    for at in long:
+        pieces += found[behind:at]
+        start, end, code = found[at]
+        for line in range(source.line_at(start), source.line_at(end - 1) + 1):
+            begins = source.line_starts[line]
+            first, last = max(start, begins), min(end, begins + len(source.line(line)))
             if first < last:
-                yield first, last, code
+                pieces.append((first, last, code))
+        behind = at + 1
+    return pieces + found[behind:]
 
 
 def _joins_lines(client: types.ClientCapabilities) -> bool:

@@ -6,6 +6,8 @@ Forms that read are told apart by what they stand for, and text that does not by
 
 from __future__ import annotations
 
+from itertools import islice
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from sexpgpu.graph.nodes import Node
@@ -56,14 +58,21 @@ MODIFIERS = ("declaration", "definition", "readonly", "defaultLibrary", "tensor"
 
 COMMENT, STRING, NUMBER, KEYWORD, OPERATOR, FUNCTION, CLASS = range(7)
 TYPE, INTERFACE, EVENT, VARIABLE, PARAMETER, PROPERTY, MEMBER = range(7, len(TYPES))
-_BITS = 4  # of a type
-DECLARATION, DEFINITION, READONLY, LIBRARY, TENSOR, HOSTED, MODEL, CTX = (1 << bit + _BITS for bit in range(len(MODIFIERS)))
+TYPE_BITS = 4
+TYPE_MASK = (1 << TYPE_BITS) - 1
+DECLARATION, DEFINITION, READONLY, LIBRARY, TENSOR, HOSTED, MODEL, CTX = (1 << bit + TYPE_BITS for bit in range(len(MODIFIERS)))
 
 Code = int
 """The index of a type, and the bits of modifiers above it."""
 
 Token = tuple[int, int, Code]
 """Where a token begins and ends, as offsets of the source, and what it is."""
+
+Layout = list[tuple[int, int, Code, Form | None, ListForm | None, int]]
+"""The tokens of a top-level form, relative to it: a symbol or keyword with the list in which it stands and its place there, or what
+any other is whatever stands around it."""
+
+Layouts = dict[TopForm, Layout]
 
 _KINDS: dict[str, Code] = {
     "def": VARIABLE | READONLY,
@@ -81,11 +90,16 @@ _LOOPS = ("dotimes", "dolist")
 _MOST_LOOKED_AT = 4
 
 
-def tokens(analysis: Analysis, module: Module, start: int = 0, end: int | None = None) -> list[Token]:
-    """The tokens that touch a range of a module, in text order, none on top of another. Brackets have none."""
+def tokens(
+    analysis: Analysis, module: Module, start: int = 0, end: int | None = None, layouts: Layouts | None = None
+) -> list[Token]:
+    """The tokens that touch a range of a module, in text order, none on top of another. Brackets have none.
+
+    `layouts` keeps what is found from one analysis to the next, for forms that have not changed.
+    """
     text = module.source.text
     end = len(text) if end is None else end
-    painter = _Painter(analysis)
+    painter = _Painter(analysis, {} if layouts is None else layouts)
     at = 0
     for first, last, top in _pieces(module):
         if first > at:
@@ -102,7 +116,7 @@ def tokens(analysis: Analysis, module: Module, start: int = 0, end: int | None =
         else:
             painter.form(top)
     painter.lex(text, at, len(text))
-    found = sorted(painter.found)
+    found = painter.found
     if start <= 0 and end >= len(text):
         return found
     return [token for token in found if token[1] > start and token[0] < end]
@@ -115,15 +129,38 @@ def _pieces(module: Module) -> list[tuple[int, int, TopForm | None]]:
     return sorted(found, key=lambda piece: piece[0])
 
 
+def _layout(top: TopForm) -> Layout:
+    """The tokens of a form that reads, in order."""
+    found: Layout = [(comment.start, comment.end, COMMENT, None, None, 0) for comment in top.comments]
+    assert top.form is not None
+    waiting: list[tuple[Form, bool]] = [(top.form, False)]
+    while waiting:
+        form, quoted = waiting.pop()
+        items: tuple[Form, ...] = form.items if isinstance(form, ListForm | VectorForm) else (form,)
+        call = form if isinstance(form, ListForm) else None
+        for index, item in enumerate(items):
+            if isinstance(item, ListForm | VectorForm):
+                waiting.append((item, quoted))
+            elif isinstance(item, QuoteForm):
+                waiting.append((item.form, True))
+            elif (code := _LITERALS.get(type(item))) is not None:
+                found.append((item.start, item.end, code, None, None, 0))
+            elif isinstance(item, SymbolForm | KeywordForm):
+                found.append((item.start, item.end, MEMBER, None if quoted else item, call, index))
+    found.sort(key=itemgetter(0))
+    return found
+
+
 def parts_of(code: Code) -> tuple[int, int]:
     """The index of a token's type, and the bits of its modifiers."""
-    return code & (1 << _BITS) - 1, code >> _BITS
+    return code & TYPE_MASK, code >> TYPE_BITS
 
 
 class _Painter:
     """What a name stands for is asked once, and holds wherever the name stands."""
 
-    def __init__(self, analysis: Analysis) -> None:
+    def __init__(self, analysis: Analysis, layouts: Layouts) -> None:
+        self.layouts = layouts
         self.found: list[Token] = []
         self.analysis = analysis
         self.references = analysis.marks.references
@@ -168,53 +205,27 @@ class _Painter:
     def form(self, top: TopForm) -> None:
         """What the tokens of a form stand for."""
         origin, add, references, named = top.origin, self.found.append, self.references, self.named
-        for comment in top.comments:
-            add((origin + comment.start, origin + comment.end, COMMENT))
-        root = top.form
-        assert root is not None
-        self.root = root
-        waiting: list[Form] = [root]
-        while waiting:
-            form = waiting.pop()
-            items = form.items if isinstance(form, ListForm | VectorForm) else (form,)
-            call = form if isinstance(form, ListForm) else None
-            for index, item in enumerate(items):
-                kind = type(item)
-                code: Code | None
-                if kind is SymbolForm:
-                    name = references.get(item)  # pyright: ignore[reportArgumentType, reportCallIssue]
-                    if name is None:
-                        code = self._symbol(item, call, index)  # pyright: ignore[reportArgumentType]
-                    else:
-                        code = named.get(name)
-                        if code is None:
-                            code = named[name] = self._named(name)
-                        if name.name_form is item:
-                            code |= DECLARATION if type(name) is Local else DEFINITION
-                elif kind is KeywordForm:
-                    code = self._keyword(item, call, index)  # pyright: ignore[reportArgumentType]
-                elif kind is QuoteForm:
-                    self._quoted(item, origin)  # pyright: ignore[reportArgumentType]
-                    continue
-                elif (code := _LITERALS.get(kind)) is None:
-                    if kind is ListForm or kind is VectorForm:
-                        waiting.append(item)
-                    continue
-                add((origin + item.start, origin + item.end, code))
-
-    def _quoted(self, form: QuoteForm, origin: int) -> None:
-        """What is quoted stands for itself."""
-        waiting: list[Form] = [form.form]
-        while waiting:
-            item = waiting.pop()
-            if isinstance(item, ListForm | VectorForm):
-                waiting += item.items
-            elif isinstance(item, QuoteForm):
-                waiting.append(item.form)
-            elif isinstance(item, SymbolForm | KeywordForm):
-                self.found.append((origin + item.start, origin + item.end, MEMBER))
-            elif (code := _LITERALS.get(type(item))) is not None:
-                self.found.append((origin + item.start, origin + item.end, code))
+        layout = self.layouts.get(top)
+        if layout is None:
+            layout = self.layouts[top] = _layout(top)
+        self.root = top.form
+        for start, end, code, form, call, index in layout:
+            if form is None:
+                add((origin + start, origin + end, code))
+            elif type(form) is KeywordForm:
+                add((origin + start, origin + end, self._keyword(form, call, index)))
+            else:
+                assert type(form) is SymbolForm
+                name = references.get(form)
+                if name is None:
+                    code = self._symbol(form, call, index)
+                else:
+                    code = named.get(name, -1)
+                    if code < 0:
+                        code = named[name] = self._named(name)
+                    if name.name_form is form:
+                        code |= DECLARATION if type(name) is Local else DEFINITION
+                add((origin + start, origin + end, code))
 
     def _symbol(self, form: SymbolForm, call: ListForm | None, index: int) -> Code:
         """A symbol that names nothing: a word of the language, or a name that is not defined."""
@@ -239,7 +250,7 @@ class _Painter:
 
     def _about(self, form: Form) -> Code:
         """Whether a form was a tensor, a model, or another value of the host; 0 where it was not evaluated."""
-        for value in self.values.get(form, ())[:_MOST_LOOKED_AT]:
+        for value in islice(self.values.get(form, ()), _MOST_LOOKED_AT):
             if isinstance(value, Node):
                 return TENSOR
             if isinstance(value, Model):

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from sexpgpu.analysis import Analysis, Options, analyse
-from sexpgpu.ide.tokens import MODIFIERS, TYPES, parts_of, tokens
+from sexpgpu.ide.tokens import MODIFIERS, TYPES, Layouts, parts_of, tokens
+from sexpgpu.program.build import Cache
 from sexpgpu.source import Source
 from support.drawn import FIXTURES, fixtures, strip
 
@@ -145,3 +146,15 @@ def test_quotes_and_comments_of_data() -> None:
     assert found["b"] == found[":c"] == found["d"] == "enumMember"
     assert found["#;(def e 1)"] == found["#;(g h)"] == found["#| i |#"] == "comment"
     assert "g" not in found
+
+
+def test_what_is_kept_of_forms_that_do_not_change_changes_nothing() -> None:
+    cache: Cache = {}
+    layouts: Layouts = {}
+    parts = RUN.splitlines(keepends=True)
+    for turn in range(len(parts)):
+        text = "".join([*parts[:turn], "; more\n", *parts[turn + 1 :]]) if turn % 2 else RUN.replace("width", f"width{turn}")
+        analysis = analyse(Source("x.sx", text), options=Options(record=True, cache=cache))
+        with_kept = tokens(analysis, analysis.unit.main, layouts=layouts)
+        assert with_kept == tokens(analysis, analysis.unit.main)
+    assert layouts
