@@ -96,7 +96,7 @@ def test_training_on_what_the_student_wrote_drives_the_loss_down(tmp_path: Path)
 
 @pytest.mark.claim("C1", "C10", "C11", "C12")
 def test_the_curriculum_moves_on_when_the_pass_was_easy(examples: Path, tmp_path: Path) -> None:
-    events = trained(examples / "curriculum.sx", tmp_path / "run")
+    events = trained(examples / "curriculum.sx", tmp_path / "run", "--steps", "120")
     assert [text for _, text in changes(events)][:1] == ["stage 0 -> 1"]
     easy = next(event for event in events if event.get("name") == "stage-so-far/loss" and event["value"] < 0.1)
     assert changes(events)[0][0] == easy["step"]
