@@ -6,17 +6,22 @@ A form is met again by its place in the form of the top level, as far as that ha
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
+from sexpgpu.graph.nodes import Node, Shape
 from sexpgpu.ide.bindings import values_of
 from sexpgpu.ide.places import children
+from sexpgpu.language.ctx import CTX, counter_keys
+from sexpgpu.language.dtypes import F32, I64, DType
 from sexpgpu.language.marks import Local
-from sexpgpu.language.values import List, Plist, Unknown, Value
+from sexpgpu.language.values import Keyword, List, Plist, PlistRole, Unknown, Value, keyword
 from sexpgpu.reader.forms import Form, ListForm, SymbolForm, TopForm
+from sexpgpu.source import Source
 
 if TYPE_CHECKING:
     from sexpgpu.analysis import Analysis
     from sexpgpu.ide.roles import Place
+    from sexpgpu.program.model import Program
     from sexpgpu.program.unit import Definition, Module
 
 CONTRACTS: dict[str, tuple[str, ...]] = {
@@ -35,6 +40,9 @@ CONTRACTS: dict[str, tuple[str, ...]] = {
 ROLES = ("batch", "ctx", "inputs", "observations", "state")
 
 
+_NOWHERE = Form(TopForm(Source("", ""), 0, ""), 0, 0)
+
+
 class View(NamedTuple):
     """A file as an analysis sees it."""
 
@@ -48,6 +56,7 @@ class Recall:
     def __init__(self, views: Sequence[View], top: TopForm, path: Sequence[Form]) -> None:
         self.views = views
         self.path = path
+        self._top = top
         self._met: list[tuple[Analysis, TopForm]] = []
         for view in views:
             found = _same(view.module, top)
@@ -97,6 +106,9 @@ class Recall:
                 if found:
                     return found
         role = self._handed(name)
+        if role in ("batch", "ctx"):
+            # It holds more behind the generator than in it, so what one function was handed says too little, or too much.
+            return list(self._declared(role, generating=self._top.head == "defgenerate"))
         return list(self.handed(role)) if role else []
 
     def of_definition(self, definition: Definition) -> list[Value]:
@@ -110,7 +122,7 @@ class Recall:
         return []
 
     def handed(self, role: str) -> Iterator[Plist]:
-        """The plists of that role that the runtime handed over anywhere in the file."""
+        """The plists of that role that the runtime handed over anywhere in the file; where it did not, what it would hand over."""
         for view in self.views:
             analysis, met = view.analysis, False
             for local in analysis.marks.locals:
@@ -119,6 +131,15 @@ class Recall:
                         met = True
                         yield value
             if met:
+                return
+        yield from self._declared(role)
+
+    def _declared(self, role: str, *, generating: bool = False) -> Iterator[Plist]:
+        """What the declarations of the file make a plist of that role hold, before a function takes it."""
+        for view in self.views:
+            declared = _declared(view.analysis.program, role, generating)
+            if declared:
+                yield Plist(cast("PlistRole", role), [each for entry in declared for each in entry])
                 return
 
     def _handed(self, name: SymbolForm) -> str:
@@ -147,8 +168,6 @@ class Recall:
 
 def entries(values: Iterable[Value]) -> dict[Value, list[Value]]:
     """The entries of values that are plists, by key, in order."""
-    from sexpgpu.language.values import Keyword
-
     found: dict[Value, list[Value]] = {}
     for value in values:
         if not isinstance(value, List) or len(value.items) % 2:
@@ -158,6 +177,42 @@ def entries(values: Iterable[Value]) -> dict[Value, list[Value]]:
             for key, item in zip(keys, value.items[1::2], strict=True):
                 found.setdefault(key, []).append(item)
     return found
+
+
+def _declared(program: Program, role: str, generating: bool) -> list[tuple[Value, Value]]:
+    """The entries of a plist of that role, by the declarations; `generating` tells that the generator is handed it."""
+    loader = program.training or next(iter(program.loaders.values()), None)
+    made, found = program.generator, dict[Value, Value]()
+
+    def add(key: Value, shape: Shape, dtype: DType) -> None:
+        found[key] = Node("input", (), {}, shape, dtype, _NOWHERE)
+
+    match role:
+        case "batch":
+            for name, field in (loader.fields or {}).items() if loader is not None else ():
+                rows = () if loader is None or loader.batch is None else (loader.batch,)
+                add(keyword(name), (*rows, *field.shape), field.dtype)
+            last = (made.finish or made.step) if made is not None and not generating else None
+            for name, node in last.outputs.items() if last is not None else ():
+                add(keyword(name), node.shape, node.dtype)
+        case "state":
+            for name, node in made.init.outputs.items() if made is not None and made.init is not None else ():
+                add(keyword(name), node.shape, node.dtype)
+        case "inputs":
+            for name, node in program.prepare.outputs.items() if program.prepare is not None else ():
+                add(keyword(name), node.shape, node.dtype)
+        case "ctx":
+            for name, key in CTX.items():
+                add(keyword(name), (), key.dtype)
+            for name in (each for counter in (() if generating else program.counters) for each in counter_keys(counter)):
+                add(keyword(name), (), I64)
+        case "observations":
+            for name, each in program.passes.items():
+                for report in each.objective.metrics if each.objective is not None else ():
+                    add(f"{name}/{report.name}", (), F32)
+        case _:
+            pass
+    return list(found.items())
 
 
 def _called(path: Sequence[Form], index: int, form: ListForm) -> tuple[str, Form | None]:

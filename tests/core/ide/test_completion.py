@@ -71,6 +71,26 @@ def test_what_a_place_offers(old: str, new: str, offered: list[str], fresh: bool
     assert labels(old, new, fresh=fresh) == offered
 
 
+@pytest.mark.parametrize(
+    ("cut", "new", "offered"),
+    [
+        ("(defun prepare", "(defun prepare (batch ctx) (list :x (field batch :¦", [":made", ":x", ":y"]),
+        ("(defun prepare", "(defun prepare (rows at) (getf at :¦", sorted(f":{key}" for key in CTX)),
+        ("(defun objective", "(defun objective (inputs ctx) (let ((x (field inputs :¦", [":late", ":made", ":x"]),
+        ("(defun objective", "(defun objective (inputs ctx) (let ((x (getf ctx :¦", COUNTED),
+        ("(defpass", "(defgenerate :init (lambda (batch ctx) (f (field batch :¦", [":x", ":y"]),
+        ("(defpass", "(defgenerate :init (lambda (batch ctx) (f (getf ctx :¦", sorted(f":{key}" for key in CTX)),
+    ],
+)
+def test_a_file_that_was_never_whole(cut: str, new: str, offered: list[str]) -> None:
+    text = RUN[: RUN.index("(defloader held")] + RUN[RUN.index("(defgenerate") : RUN.index(cut)] + new
+    source = Source("run.sx", text.replace(PLACE, ""))
+    view = analyse(source, options=Options(record=True))
+    found = complete([View(view, view.unit.main)], source, text.index(PLACE))
+    assert found is not None
+    assert [each.label for each in found.items] == offered
+
+
 def test_the_keys_of_every_declaration_that_are_not_written() -> None:
     for head, declaration in DECLARATIONS.items():
         start = f"\n({head}" + (" name" if declaration.named else "") + (" (x)" if head == "defmodel" else "")
