@@ -5,6 +5,10 @@ A question is asked at an offset of a file: `places` finds the forms that stand 
 file defines; `ctx`, the run's progress; `memory` and `owned`, what a run and a call take), `definition`,
 `symbols`, `fixes`, `tokens`, `hints` and `lenses`. `bindings` lists the types of all that is bound.
 
+Where one thing stands: `occurrences`, of names, of the keys that `keyflow` follows from where they are written to where they are
+read, and of the names of `reports`; `rename` says whether it may have another name, and `callers` who calls it. `folding`,
+`selection`, `links` and `search` look at the text alone.
+
 What stands at a place of a text that is being typed: `cursor` reads up to it, `roles` says what it is for, `recall` what the last
 analyses knew there. From these: `completion` (of `candidates`) and, with `arguments`, `signatures`.
 

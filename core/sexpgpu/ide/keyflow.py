@@ -281,12 +281,15 @@ class Flow:
         if form is not None and form.head == "defun" and len(form.items) > 3:
             self._result(different(values_of(self.analysis, form.items[-1])), ("inputs",))
         functions = self._functions(form.items[2]) if form is not None and form.head == "def" and len(form.items) > 2 else []
-        for head, keys in _declarations(self.analysis):
-            functions += self._functions(keys.get("prepare")) if head == "defpass" else []
+        loaders = [self.analysis.program.training]
+        for pass_ in self.analysis.program.passes.values():
+            own = _passed(pass_.form).get("prepare")
+            functions += self._functions(own)
+            loaders += [pass_.loader] if own is None else []
         for function in functions:
             self._result(self._returned(function), ("inputs",))
-        if definition is None:
-            self.join(("inputs",), self._batch(self.analysis.program.training))
+        for loader in loaders if definition is None else ():
+            self.join(("inputs",), self._batch(loader))
 
     def _optimizer(self) -> None:
         keys = _declared(self.analysis, "defoptimizer")
@@ -313,6 +316,11 @@ class Flow:
         spaces = self.spaces(form)
         if ("ctx",) in spaces and self.name in CTX:
             return f":{self.name} is a key that ctx always has", form
+        both = {"generated", "field"}
+        for site in self.sites.values():
+            others = self.spaces(site.form)
+            if others.isdisjoint(spaces) and {*_kinds(spaces) & both, *_kinds(others) & both} == both:
+                return f":{self.name} is a field of a loader, and made by the generator too", form
         if any(self.root(node) == root for node in self.unclear):
             return f"an entry :{self.name} is made where no key of that name is written", form
         if self.loose:
@@ -331,6 +339,10 @@ def key_name(form: Form) -> str | None:
     if isinstance(form, KeywordForm):
         return form.name
     return form.value if isinstance(form, StringForm) else None
+
+
+def _kinds(spaces: Iterable[Space]) -> set[str]:
+    return {space[0] for space in spaces}
 
 
 def _named(value: Value, name: str) -> bool:
@@ -361,6 +373,12 @@ def _declarations(analysis: Analysis) -> Iterator[tuple[str, dict[str, Form]]]:
         form = each.form
         if each.row is not None and each.fault is None and each.row.name in DECLARATIONS and isinstance(form, ListForm):
             yield each.row.name, {key.name: value for key, value in declared_pairs(form)}
+
+
+def _passed(form: Form) -> dict[str, Form]:
+    """The values of a pass's keys, by the form of its name."""
+    top = form.top.form
+    return {key.name: value for key, value in declared_pairs(top)} if isinstance(top, ListForm) else {}
 
 
 def _declared(analysis: Analysis, head: str) -> dict[str, Form]:

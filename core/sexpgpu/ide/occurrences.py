@@ -31,8 +31,8 @@ _STAGE = "stage-"
 
 
 class Subject(NamedTuple):
-    """What stands at a place: its `name`, and `at`, the part of the text that says it. `what` is the definition or the local
-    variable, or the form of a key or a string; `keys` are those of a key's name."""
+    """What stands at a place: its `name`, and `at`, the form or the part of a string that says it. `what` is the definition or the
+    local variable, or the form of a key or a string; `keys` are those of a key's name."""
 
     kind: Kind
     name: str
@@ -71,7 +71,7 @@ def _keyword(analysis: Analysis, path: list[Form], form: KeywordForm) -> Subject
     call = path[-2] if len(path) > 1 else None
     local = _argument(analysis, call, form) if isinstance(call, ListForm) else None
     if local is not None:
-        return Subject("local", form.name, _behind_colon(form), local)
+        return Subject("local", form.name, form.span, local)
     name = form.name
     if ctx.reads(analysis, path) and name.startswith(_STAGE) and ctx.counters(analysis, name.removeprefix(_STAGE)):
         name = name.removeprefix(_STAGE)
@@ -83,14 +83,19 @@ def _string(analysis: Analysis, form: StringForm, offset: int) -> Subject | None
         if each.form is form:
             if each.owner_at is not None and offset <= each.owner_at.end:
                 found = analysis.unit.main.passes.get(each.owner)
-                return None if found is None else Subject("definition", each.owner, each.owner_at, found)
-            return Subject(each.kind, each.name, each.at, form)
+                return None if found is None else Subject("definition", each.owner, _around(each.owner_at, form, offset), found)
+            return Subject(each.kind, each.name, _around(each.at, form, offset), form)
     return _key(analysis, form, form.value)
+
+
+def _around(part: Span, form: Form, offset: int) -> Span:
+    """The part of a string, or all of it where the offset is at another part."""
+    return part if part.start <= offset <= part.end else form.span
 
 
 def _key(analysis: Analysis, form: Form, name: str) -> Subject | None:
     keys = Flow(analysis, name)
-    return Subject("key", name, _tail(form, name), form, keys) if form in keys.sites else None
+    return Subject("key", name, form.span, form, keys) if form in keys.sites else None
 
 
 def occurrences(analysis: Analysis, found: Subject) -> list[Occurrence]:

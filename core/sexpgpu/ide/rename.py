@@ -132,6 +132,8 @@ def check_name(seen: Seen, new: str) -> str:
         return _report_name(analysis, found, new)
     if found.kind == "key":
         return _key_name(found, new)
+    if found.at.source.text.startswith(":", found.at.start):  # a parameter, asked for at a call's keyword
+        new = new.removeprefix(":")
     if not isinstance(_read(new), SymbolForm):
         raise Refused(f"`{new}` is no name: a name is one word without brackets, quotes or semicolons, and no number or constant")
     if new in WORDS or new.startswith("&"):
