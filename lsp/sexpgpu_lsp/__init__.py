@@ -4,6 +4,7 @@ One thread reads messages and one writes them (`transport`). Between them a loop
 waiting: whatever touches an analysis is a job of the one worker (`worker`), where all of them live (`analyses`), and `schedule`
 decides when. `documents` holds the editor's texts as immutable snapshots, `uris` their names; `convert` alone knows of positions in
 the protocol's units. What cannot wait is asked of the last analyses (`prompt`). Then a module for each group of requests:
-`diagnostics`, `hover`, `completion`, `signature`, `navigation`, `actions`, `tokens`, `hints`, `lenses`, `watching`.
+`diagnostics`, `hover`, `completion`, `signature`, `navigation`, `references`, `calls`, `structure`, `workspace`, `actions`,
+`tokens`, `hints`, `lenses`, `watching`.
 `settings` is the table of the client's settings, `configuration` where they come from; `views` chooses how a document is seen.
 """

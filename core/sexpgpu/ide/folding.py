@@ -33,16 +33,18 @@ def folds(module: Module) -> list[Fold]:
 
 def _forms(module: Module) -> Iterator[Fold]:
     source = module.source
+    starts = [*source.line_starts, len(source.text) + 1]
     for top in module.reading.forms:
         waiting: list[Form] = [] if top.form is None else [top.form]
         while waiting:
             form = waiting.pop()
             inside = children(form)
             if inside:
-                start, end = _lines(source, top.origin + form.start, top.origin + form.end)
-                if start < end:  # what is inside of a form on one line need not be looked at
+                first = source.line_at(top.origin + form.start)
+                end = top.origin + form.end
+                if starts[first + 1] < end:  # what is inside of a form on one line need not be looked at
                     waiting.extend(inside)
-                    yield Fold(start, end, "")
+                    yield Fold(first, source.line_at(end - 1), "")
 
 
 def _comments(module: Module) -> Iterator[Fold]:
