@@ -112,7 +112,9 @@ def _comments(unit: Unit, source: Source) -> list[tuple[int, int]]:
     for module in unit.modules:
         if module.source is source:
             within = [
-                (form.origin + comment.start, form.origin + comment.end) for form in module.reading.forms for comment in
-                form.comments ]
+                (form.origin + comment.start, form.origin + comment.end)
+                for form in module.reading.forms
+                for comment in form.comments
+            ]
             return sorted([*((comment.start, comment.end) for comment in module.reading.comments), *within])
     return []

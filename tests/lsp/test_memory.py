@@ -8,6 +8,7 @@ import pytest
 from lsprotocol import types
 
 from sexpgpu.analysis import Options, analyse
+from sexpgpu.ide.markup import Code
 from sexpgpu.ide.memory import figure, plan_of, table
 from sexpgpu.ide.owned import owned
 from sexpgpu.ide.places import lists_in
@@ -62,6 +63,7 @@ def test_a_file_without_a_generator_has_no_figure_for_one() -> None:
     (run,) = (top.form for top in analysis.unit.main.reading.forms if top.head == "defrun")
     assert isinstance(run, ListForm)
     (code, _) = table(analysis, run)
+    assert isinstance(code, Code)
     assert "generat" not in code.text
     assert "state of the trips" not in code.text
 

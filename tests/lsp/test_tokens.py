@@ -99,7 +99,7 @@ async def test_a_client_that_knows_the_last_answer_is_told_what_has_changed(edit
     again = await delta(editor, uri, change.result_id or "")
     assert isinstance(again, types.SemanticTokensDelta)
     assert sum(len(each.data or ()) for each in again.edits) > 100
-    data = applied(applied(list(before.data), change.edits), again.edits)
+    data = applied(applied(list(before.data), list(change.edits)), list(again.edits))
     now = await full(editor, uri)
     assert data == list(now.data)
     assert pieces(editor, uri, data)[3 * 7 : 3 * 7 + 4] == ["def", "a7", "ones", "7"]
