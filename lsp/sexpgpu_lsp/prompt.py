@@ -5,7 +5,6 @@ They are worked out on the loop and not by the worker, which would finish its an
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _SLICE = 0.0005  # seconds: how long an analysis keeps what else there is to do waiting
-_UNDISTURBED = 1.0
-_TURNS = 4
 
 
 class Ready:
@@ -39,14 +36,4 @@ async def at_once(server: Server, document: Document, question: Callable[[Sequen
     views = server.analyses.recent(document)
     if not views:
         views = await server.ask(document, lambda fresh: [next(fresh)])
-    sys.setswitchinterval(_UNDISTURBED)
-    _share(asyncio.get_running_loop(), _TURNS)
     return question([View(*each) for each in views])
-
-
-def _share(loop: asyncio.AbstractEventLoop, turns: int) -> None:
-    """Let the worker go on once the loop has also written the answer down, which it does a few turns later."""
-    if turns:
-        loop.call_soon(_share, loop, turns - 1)
-    else:
-        sys.setswitchinterval(_SLICE)
