@@ -150,7 +150,8 @@ class _Check:
     def report(self, diagnostics: list[Diagnostic], stream: TextIO) -> None:
         colour = wants_colour(self.args.color, stream)
         stream.write("".join(text for _, text in sorted(self.types.items())))
-        stream.write(render(self.args.format, Report(diagnostics, self.files, colour, width_of(stream))))
+        if self.files or not self.status or self.args.format != "full":  # what is missing has been said
+            stream.write(render(self.args.format, Report(diagnostics, self.files, colour, width_of(stream))))
 
 
 def _identity(source: Source) -> str:
