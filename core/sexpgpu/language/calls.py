@@ -81,6 +81,7 @@ def _bound(
         if isinstance(function, Closure) and function.name == "lambda":
             message = message.replace("`lambda`", "this function", 1)
             help = f"its parameters are {function.parameters.text}" if mismatch.argument is None else help
+        evaluator.trace.incomplete = True
         evaluator.report(rules.CALL_ARGUMENTS, at, message, help, (), fixes)
         return None
 

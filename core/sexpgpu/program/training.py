@@ -221,14 +221,14 @@ def _pass(builder: Builder, pass_: Pass, generated: Generated, stage: Stage) -> 
 
 
 def _own(builder: Builder, pass_: Pass, key: str) -> tuple[Value | None, Form]:
-    """A pass's own function, or the file's. One that was written and is unfit is unknown."""
+    """A pass's own function, or the file's. One that was written and is unfit, or that a wrong key may mean, is unknown."""
     read = builder.declared[f"pass {pass_.name}"]
     if key in read.keys:
         value = read.values.get(key)
         if isinstance(value, Nil):
             return contract(builder, key)
         return (builder.evaluator.unknown() if value is None else value), read.written[key]
-    return contract(builder, key)
+    return (UNKNOWN, read.form) if read.confused else contract(builder, key)
 
 
 # After a pass
