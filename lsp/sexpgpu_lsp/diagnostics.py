@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sexpgpu_lsp.server import Server
 
 _PRELUDE_NAME = "prelude:"
+_RUN = "run "  # before the key of a document, what a run of it found
 _OPTIONS = types.DiagnosticOptions(identifier=NAME, inter_file_dependencies=True, workspace_diagnostics=False)
 
 
@@ -56,6 +57,8 @@ class Publisher:
         """By the file that it is about, then by the document whose analysis found it."""
         self._shown: dict[str, _Shown] = {}
         self._results: dict[str, _Shown] = {}
+        self._ran: dict[str, Source] = {}
+        """By what a run found is kept under, the text that was run."""
         self._may_pull = False
         self._pulls = False
         self._refreshing = False
@@ -121,6 +124,8 @@ class Publisher:
         document = report.document
         if self._server.documents.world.source(document.key) is not document.source:
             return
+        if self._ran.get(_RUN + document.key, document.source) is not document.source:
+            self.drop(document.key)
         about = [key for key, roots in self._found.items() if document.key in roots and key not in report.found]
         for key in about:
             self._remove(key, document.key)
@@ -133,8 +138,26 @@ class Publisher:
         if self._pulls and changed:
             self._refresh()
 
+    def put(self, document: Document, key: str, found: Found) -> None:
+        """Show what a run of a document found in a file, until one of the two is edited or the document is run again."""
+        self.drop(document.key)
+        self._ran[_RUN + document.key] = document.source
+        self._found.setdefault(key, {})[_RUN + document.key] = found
+        if self._show(key) and self._pulls:
+            self._refresh()
+
+    def drop(self, document: str) -> None:
+        """Forget what a run of a document found."""
+        root = _RUN + document
+        if self._ran.pop(root, None) is not None:
+            for key in [key for key, roots in self._found.items() if root in roots]:
+                self._remove(key, root)
+                if self._show(key) and self._pulls:
+                    self._refresh()
+
     def closed(self, document: Document) -> None:
         """A document was closed: nothing of it is shown any more, nor what its analysis found in others."""
+        self.drop(document.key)
         for key in [key for key, roots in self._found.items() if document.key in roots]:
             self._remove(key, document.key)
             if key != document.key:

@@ -18,6 +18,7 @@ from pygls.lsp.server import LanguageServer
 from sexpgpu_lsp import (
     actions,
     calls,
+    commands,
     completion,
     diagnostics,
     formatting,
@@ -39,6 +40,7 @@ from sexpgpu_lsp.diagnostics import Publisher
 from sexpgpu_lsp.documents import Document, Documents, World
 from sexpgpu_lsp.log import log, set_up
 from sexpgpu_lsp.protocol import Protocol, make_converter
+from sexpgpu_lsp.runs import Runs
 from sexpgpu_lsp.schedule import Schedule
 from sexpgpu_lsp.transport import Stream, Writer, read_in_thread, socket_streams, standard_streams
 from sexpgpu_lsp.uris import key_of, path_of
@@ -73,6 +75,7 @@ class Server(LanguageServer):
         self.publisher = Publisher(self)
         self.schedule = Schedule(self)
         self.configuration = Configuration(self)
+        self.runs = Runs(self)
         self.stopped: asyncio.Future[int] = loop.create_future()
         self._loop = loop
         for feature in (
@@ -91,6 +94,7 @@ class Server(LanguageServer):
             lenses,
             watching,
             workspace,
+            commands,
         ):
             feature.register(self)
 
@@ -226,6 +230,7 @@ async def _serve(stream: Stream) -> int:
     server.connection.set_writer(writer)
     read_in_thread(stream, functools.partial(loop.call_soon_threadsafe, server.connection.receive), gone)
     status = await server.stopped
+    server.runs.leave()
     writer.close()
     return status
 
