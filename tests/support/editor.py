@@ -202,10 +202,12 @@ async def connected(capabilities: types.ClientCapabilities, folder: Path | None 
 class Wire:
     """A server and the bytes to and from it."""
 
-    def __init__(self, command: Sequence[str] = SERVER, *, encoding_header: bool = False) -> None:
+    def __init__(
+        self, command: Sequence[str] = SERVER, *, encoding_header: bool = False, env: dict[str, str] | None = None
+    ) -> None:
         self._header = b"\r\nContent-Type: application/vscode-jsonrpc; charset=utf-8" if encoding_header else b""
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=server_environment()
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env or server_environment()
         )
         assert self.process.stdin is not None
         assert self.process.stdout is not None

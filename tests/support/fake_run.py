@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,12 @@ LONG = 60.0
 
 def emit(kind: str, step: int = 0, **more: Any) -> None:
     line = json.dumps({"kind": kind, "time": TIME, "step": step, **more}) + "\n"
-    sys.stdout.write(line)
-    sys.stdout.flush()
     if os.path.isdir(OUT):
         with open(os.path.join(OUT, "events.jsonl"), "a", encoding="utf-8") as file:
             file.write(line)
+    with suppress(BrokenPipeError):
+        sys.stdout.write(line)
+        sys.stdout.flush()
 
 
 def option(name: str) -> str:

@@ -14,15 +14,15 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from support.command import environment
-from support.editor import PATIENCE, Client, Editor, make_client, uri_for
+from support.editor import ENCODINGS, PATIENCE, Client, Editor, make_client, uri_for
 
 FAKE = Path(__file__).parent / "fake_run.py"
 PROGRESS = types.ClientCapabilities(window=types.WindowClientCapabilities(work_done_progress=True))
 
 
-def server_for(how: str, **constants: float) -> list[str]:
+def server_for(how: str, command: str = sys.executable, **constants: float) -> list[str]:
     """The command of a server whose runs behave so; `real` is the backend. Constants of its module `runs` may be changed."""
-    fake = "" if how == "real" else f"c.COMMAND = [sys.executable, '-P', {str(FAKE)!r}, {how!r}]\n"
+    fake = "" if how == "real" else f"c.COMMAND = [{command!r}, '-P', {str(FAKE)!r}, {how!r}]\n"
     set_them = "".join(f"r.{name} = {value}\n" for name, value in constants.items())
     imports = "import sys, sexpgpu_lsp.runs_child as c, sexpgpu_lsp.runs as r\n"
     return [sys.executable, "-c", f"{imports}{fake}{set_them}from sexpgpu_lsp.server import serve\nsys.exit(serve())"]
@@ -106,16 +106,19 @@ async def runner(
     capabilities: types.ClientCapabilities | None = None,
     folder: Path | None = None,
     settings: Any = None,
+    command: str = sys.executable,
     **constants: float,
 ) -> AsyncIterator[RunEditor]:
     """An editor with a server of its own."""
     client = make_client()
     editor = RunEditor(client)
-    await client.start_io(*server_for(how, **constants), env=run_environment())
+    await client.start_io(*server_for(how, command, **constants), env=run_environment())
     params = types.InitializeParams(
         capabilities or PROGRESS, root_uri=None if folder is None else uri_for(folder), initialization_options=settings
     )
-    await asyncio.wait_for(client.initialize_session(params), PATIENCE)
+    answer = await asyncio.wait_for(client.initialize_session(params), PATIENCE)
+    agreed = answer.capabilities.position_encoding
+    editor.encoding = next(known for known in ENCODINGS if known == getattr(agreed, "value", agreed))
     try:
         yield editor
         await asyncio.wait_for(client.shutdown_session(), PATIENCE)
