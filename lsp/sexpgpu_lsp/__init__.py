@@ -7,4 +7,6 @@ the protocol's units. What cannot wait is asked of the last analyses (`prompt`).
 `diagnostics`, `hover`, `completion`, `signature`, `navigation`, `references`, `calls`, `structure`, `workspace`, `actions`,
 `tokens`, `hints`, `lenses`, `watching`.
 `settings` is the table of the client's settings, `configuration` where they come from; `views` chooses how a document is seen.
+`commands` answers what is executed; `runs` keeps the runs that it starts, each a process (`runs_child`) that is reported on
+(`runs_report`) and stopped when the server has gone (`runs_guard`).
 """

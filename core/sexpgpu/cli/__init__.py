@@ -15,6 +15,7 @@ COMMANDS = {
     "check": "say what is wrong with files, without running them",
     "run": "check a file, then train",
     "explain": "tell what a run consists of, without running it",
+    "runs": "list runs, show one, draw its curves",
     "fmt": "put the white space of files in place",
     "rule": "explain a diagnostic code",
     "new": "write a small run file that trains",
