@@ -1,9 +1,18 @@
-"""What every test can use: `--update` and the check that claims are known. No example of a property has a bound on its time."""
+"""What every test can use: `--update`, the check that claims are known, and that every graph which is traced is well formed.
+
+No example of a property has a bound on its time.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 from hypothesis import settings
+
+from sexpgpu import analysis
+from sexpgpu.graph.verify import verify
 
 pytest.register_assert_rewrite("support")
 
@@ -15,6 +24,22 @@ settings.load_profile("tests")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="draw fixtures, goldens and generated pages anew instead of comparing")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _verified() -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
+    """Every graph of every analysis in this process is verified right after it was traced."""
+    assemble = analysis.assemble
+
+    def assembled(*arguments: Any) -> Any:
+        builder = assemble(*arguments)
+        for graph in builder.program.graphs.values():
+            verify(graph)
+        return builder
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(analysis, "assemble", assembled)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -260,7 +260,7 @@ def _scalar(call: Call, name: str) -> Node | None:
     if isinstance(value, Absent) and not value.use():
         return None
     if is_number(value) or (isinstance(value, Node) and value.shape == () and value.dtype is not BOOL):
-        return call.tensor_of(value, at)
+        return evaluator_of(call).entered(call.tensor_of(value, at))
     what = f"a scalar of numbers, and this is {kind_of(value)}"
     help = ""
     if isinstance(value, Node):
@@ -310,7 +310,7 @@ def _count(call: Call, evaluator: Evaluator, trace: Trace) -> None:
     if isinstance(value, Unknown):
         evaluator.unknown()
     elif type(value) is int or (isinstance(value, Node) and value.shape == () and value.dtype.is_integer):
-        node = call.tensor_of(value, call.at("value"))
+        node = evaluator.entered(call.tensor_of(value, call.at("value")))
     else:
         message = f"a counter counts with an integer scalar, and this is {kind_of(value)}"
         scalar = isinstance(value, Node) and value.shape == ()

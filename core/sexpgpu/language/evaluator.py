@@ -208,8 +208,7 @@ class Evaluator:
         """Add a node to the graph; inputs of the graph that it is the first to read are added before it."""
         graph = self.trace.graph
         for node in inputs:
-            if node.index < 0:
-                graph.add(node)
+            self.entered(node)
         if self.nodes >= MOST_NODES:
             raise LimitPassed(f"the graphs of this file have more than {MOST_NODES:,} nodes")
         self.nodes += 1
@@ -221,6 +220,10 @@ class Evaluator:
     def _salt(self, node: Node) -> Node | None:
         salt = node.inputs[-1]
         return None if salt.op == "constant" and salt.form is node.form else salt
+
+    def entered(self, node: Node) -> Node:
+        """The node, which is in the graph from here on: an input of the graph joins it with its first use."""
+        return self.trace.graph.add(node) if node.index < 0 else node
 
     def place(self, callee: str) -> str:
         """The place of a draw that is evaluated now; a fault where no draw may stand."""
