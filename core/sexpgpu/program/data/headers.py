@@ -63,24 +63,28 @@ _NUMPY = {"b1": "bool", "f2": "f16", "f4": "f32", "f8": "f64", "V2": "bf16"} | {
 def npz_headers(files: Files, path: str) -> dict[str, ArrayHeader]:
     """The header of every array of an archive, by name. Raises Unreadable, OSError."""
     import zipfile
+    import zlib
 
     try:
         with zipfile.ZipFile(_Opened(files, path)) as archive:  # pyright: ignore[reportArgumentType]
             headers: dict[str, ArrayHeader] = {}
             for entry in archive.namelist():
                 if entry.endswith(".npy"):
+                    if archive.getinfo(entry).compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                        raise ValueError("its compression is none that NumPy writes")
                     with archive.open(entry) as file:
                         headers[entry.removesuffix(".npy")] = _npy_header(file.read(10), file.read)
             return headers
     except (
         zipfile.BadZipFile,
+        zlib.error,
+        struct.error,
         ValueError,
+        TypeError,
         SyntaxError,
         EOFError,
-        struct.error,
         KeyError,
         RuntimeError,
-        NotImplementedError,
     ) as error:
         raise Unreadable(f"it is no NumPy archive ({error})") from None
 
