@@ -93,7 +93,7 @@ def register(server: Server) -> None:
 def _item(found: Item, converter: Converter, uri: UriOf, document: Document) -> types.CallHierarchyItem:
     return types.CallHierarchyItem(
         name=found.name,
-        kind=KINDS[found.kind],
+        kind=converter.client.symbol(KINDS[found.kind]),
         uri=uri(found.at.source),
         range=converter.range(found.whole),
         selection_range=converter.range(found.at),

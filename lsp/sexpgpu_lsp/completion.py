@@ -10,8 +10,9 @@ from lsprotocol import types
 
 from sexpgpu.ide.candidates import Item, Kind
 from sexpgpu.ide.completion import TRIGGERS, complete, documentation
+from sexpgpu.ide.markup import Part
 from sexpgpu.ide.recall import View
-from sexpgpu_lsp.convert import markup
+from sexpgpu_lsp.client import Client
 from sexpgpu_lsp.prompt import Ready, at_once
 
 if TYPE_CHECKING:
@@ -58,7 +59,11 @@ def register(server: Server) -> None:
                 return None
             place = converter.range(found.span)
             ends = {"start": _position(place.start), "end": _position(place.end)}
-            items = [_item(each, None if ranged else ends, params.text_document.uri, snippets) for each in found.items]
+            items = [
+                _item(each, None if ranged else ends, params.text_document.uri, snippets, converter.client) for each in found.items
+            ]
+            if not converter.client.resolves_documentation:
+                _document(items, views, converter.client)
             # Made of the library's types, a list would take longer to write down than to find.
             content: dict[str, Any] = {"isIncomplete": False, "items": items}
             if ranged:
@@ -72,14 +77,12 @@ def register(server: Server) -> None:
         document = server.document(about[0]) if about is not None else None
         if about is None or document is None:
             return item
-        as_markdown = _shows_markdown(server.client_capabilities)
+        client = server.documents.converter.client
 
         def question(views: Sequence[View]) -> types.CompletionItem:
-            for view in views:
-                parts = documentation(view, about[1:])
-                if parts:
-                    item.documentation = markup(parts, as_markdown)
-                    break
+            parts = _parts(views, about)
+            if parts:
+                item.documentation = client.about_completion(parts)
             return item
 
         return await at_once(server, document, question)
@@ -104,11 +107,11 @@ def _position(position: types.Position) -> dict[str, int]:
     return {"line": position.line, "character": position.character}
 
 
-def _item(item: Item, place: dict[str, dict[str, int]] | None, uri: str, snippets: bool) -> dict[str, Any]:
+def _item(item: Item, place: dict[str, dict[str, int]] | None, uri: str, snippets: bool, client: Client) -> dict[str, Any]:
     """A CompletionItem; without a place it is the list's."""
     as_snippet = snippets and bool(item.snippet)
     text = item.snippet if as_snippet else item.text
-    made: dict[str, Any] = {"label": item.label, "kind": _KINDS[item.kind].value, "sortText": item.order}
+    made: dict[str, Any] = {"label": item.label, "kind": client.completion(_KINDS[item.kind]).value, "sortText": item.order}
     if item.detail:
         made["detail"] = item.detail
     if as_snippet:
@@ -122,6 +125,20 @@ def _item(item: Item, place: dict[str, dict[str, int]] | None, uri: str, snippet
     return made
 
 
+def _document(items: Sequence[dict[str, Any]], views: Sequence[View], client: Client) -> None:
+    """Document items at once, for a client that would not ask for it later."""
+    for made in items:
+        about = _about(made.get("data"))
+        parts = None if about is None else _parts(views, about)
+        if parts:
+            found = client.about_completion(parts)
+            made["documentation"] = found if isinstance(found, str) else {"kind": found.kind.value, "value": found.value}
+
+
+def _parts(views: Sequence[View], about: tuple[str, str, str, str]) -> Sequence[Part]:
+    return next((parts for view in views if (parts := documentation(view, about[1:]))), ())
+
+
 def _about(data: Any) -> tuple[str, str, str, str] | None:
     """What an item said of itself: the document, the kind of thing, its name, and whose it is."""
     match data:
@@ -133,11 +150,3 @@ def _about(data: Any) -> tuple[str, str, str, str] | None:
 
 def _can(client: types.ClientCapabilities) -> types.CompletionClientCapabilities | None:
     return client.text_document.completion if client.text_document is not None else None
-
-
-def _shows_markdown(client: types.ClientCapabilities) -> bool:
-    """Whether the client shows Markdown: one that does not say what it shows is expected to."""
-    can = _can(client)
-    item = can.completion_item if can is not None else None
-    formats = item.documentation_format if item is not None else None
-    return not formats or types.MarkupKind.Markdown in formats

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 
 from lsprotocol import types
@@ -10,6 +11,7 @@ from sexpgpu.diagnostics.finding import Diagnostic, Severity
 from sexpgpu.diagnostics.rules import PRINTED
 from sexpgpu.ide.markup import Part, markdown, plain, rule_link
 from sexpgpu.source import Encoding, Position, Source, Span
+from sexpgpu_lsp.client import Client
 
 Change = types.TextDocumentContentChangeEvent
 UriOf = Callable[[Source], str]
@@ -36,10 +38,11 @@ def encoding_of(capabilities: types.ClientCapabilities) -> Encoding:
 
 
 class Converter:
-    """Positions, ranges and what is made of them, in the encoding that was agreed with the client."""
+    """Positions, ranges and what is made of them, in the encoding that was agreed with the client, as far as it knows them."""
 
-    def __init__(self, encoding: Encoding) -> None:
+    def __init__(self, encoding: Encoding, client: Client | None = None) -> None:
         self.encoding: Encoding = encoding
+        self.client = client or Client(types.ClientCapabilities())
 
     def position(self, source: Source, offset: int) -> types.Position:
         """The position of an offset, clamped to the text."""
@@ -63,20 +66,28 @@ class Converter:
         return source.text[:start] + change.text + source.text[end:]
 
     def diagnostic(self, found: Diagnostic, uri_of: UriOf) -> types.Diagnostic:
-        """A diagnostic as an editor shows it: its help stands below its message, its page is a link on its code."""
+        """A diagnostic as an editor shows it: its help stands below its message, its page is a link on its code. So do related
+        places in an editor that cannot show them.
+        """
+        lines = [found.message]
+        if found.help:
+            lines.append(f"help: {found.help}")
+        if not self.client.related:
+            lines += [f"{_place(found.span.source, note.span)}: {note.message}" for note in found.related]
+        tags = [types.DiagnosticTag.Unnecessary] if found.rule.unnecessary else []
         return types.Diagnostic(
             range=self.range(found.span),
-            message=f"{found.message}\nhelp: {found.help}" if found.help else found.message,
+            message="\n".join(lines),
             severity=_SEVERITY[found.rule.severity],
             code=found.code,
             code_description=types.CodeDescription(href=rule_link(found.code)),
             source=NAME,
-            tags=[types.DiagnosticTag.Unnecessary] if found.rule.unnecessary else None,
+            tags=[tag for tag in tags if tag in self.client.tags] or None,
             related_information=[
                 types.DiagnosticRelatedInformation(
                     location=types.Location(uri=uri_of(note.span.source), range=self.range(note.span)), message=note.message
                 )
-                for note in found.related
+                for note in (found.related if self.client.related else ())
             ]
             or None,
         )
@@ -84,6 +95,12 @@ class Converter:
     def edits(self, edits: Iterable[tuple[Span, str]]) -> list[types.TextEdit]:
         """Text edits for spans and what replaces them."""
         return [types.TextEdit(range=self.range(span), new_text=text) for span, text in edits]
+
+
+def _place(source: Source, span: Span) -> str:
+    """Where a span stands, for a reader of a source."""
+    line = f"line {span.source.position(span.start).line + 1}"
+    return line if span.source is source else f"{os.path.basename(span.source.name)}, {line}"
 
 
 def identity(found: types.Diagnostic) -> tuple[object, ...]:

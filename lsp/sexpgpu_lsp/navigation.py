@@ -71,7 +71,9 @@ def register(server: Server) -> None:
                 return [_nested(converter, symbol) for symbol in found]
             return [
                 types.SymbolInformation(
-                    name=symbol.name, kind=KINDS[symbol.kind], location=types.Location(document.uri, converter.range(symbol.whole))
+                    name=symbol.name,
+                    kind=converter.client.symbol(KINDS[symbol.kind]),
+                    location=types.Location(document.uri, converter.range(symbol.whole)),
                 )
                 for symbol in found
             ]
@@ -85,7 +87,7 @@ def register(server: Server) -> None:
 def _nested(converter: Converter, symbol: Symbol) -> types.DocumentSymbol:
     return types.DocumentSymbol(
         name=symbol.name,
-        kind=KINDS[symbol.kind],
+        kind=converter.client.symbol(KINDS[symbol.kind]),
         detail=symbol.detail or None,
         range=converter.range(symbol.whole),
         selection_range=converter.range(symbol.name_span),

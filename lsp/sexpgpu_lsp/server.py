@@ -34,6 +34,7 @@ from sexpgpu_lsp import (
     workspace,
 )
 from sexpgpu_lsp.analyses import Analyses, AnalysisFailed, View
+from sexpgpu_lsp.client import Client, adapt
 from sexpgpu_lsp.configuration import Configuration
 from sexpgpu_lsp.convert import NAME, Change, Converter, encoding_of
 from sexpgpu_lsp.diagnostics import Publisher
@@ -102,7 +103,8 @@ class Server(LanguageServer):
 
     def began(self, params: types.InitializeParams, capabilities: types.ServerCapabilities) -> None:
         """The client has introduced itself."""
-        self.documents.converter = Converter(encoding_of(params.capabilities))
+        self.documents.converter = Converter(encoding_of(params.capabilities), Client(params.capabilities))
+        adapt(self.documents.converter.client, capabilities)
         self.documents.folder = _folder(params)
         capabilities.position_encoding = self.documents.converter.encoding
         self.publisher.began(params.capabilities, capabilities)

@@ -10,7 +10,7 @@ from lsprotocol import types
 from sexpgpu.ide.recall import View
 from sexpgpu.ide.signatures import Call, Parameter, signature_help
 from sexpgpu.source import units
-from sexpgpu_lsp.convert import markup
+from sexpgpu_lsp.client import Client
 from sexpgpu_lsp.prompt import at_once
 
 if TYPE_CHECKING:
@@ -25,19 +25,13 @@ def register(server: Server) -> None:
         if document is None:
             return None
         converter = server.documents.converter
-        client = server.client_capabilities.text_document
-        can = client.signature_help.signature_information if client is not None and client.signature_help is not None else None
-        formats = can.documentation_format if can is not None else None
-        as_markdown = not formats or types.MarkupKind.Markdown in formats
-        parameters = can.parameter_information if can is not None else None
-        by_offset = parameters is not None and bool(parameters.label_offset_support)
 
         def question(views: Sequence[View]) -> types.SignatureHelp | None:
             found = signature_help(views, document.source, converter.offset(document.source, params.position))
             if found is None:
                 return None
             return types.SignatureHelp(
-                signatures=[_signature(call, as_markdown, by_offset) for call in found.calls],
+                signatures=[_signature(call, converter.client) for call in found.calls],
                 active_signature=found.active,
                 active_parameter=found.calls[found.active].active,
             )
@@ -47,12 +41,12 @@ def register(server: Server) -> None:
     server.answers(types.TEXT_DOCUMENT_SIGNATURE_HELP, types.SignatureHelpOptions(trigger_characters=["(", " "]))(answer)
 
 
-def _signature(call: Call, as_markdown: bool, by_offset: bool) -> types.SignatureInformation:
+def _signature(call: Call, client: Client) -> types.SignatureInformation:
     return types.SignatureInformation(
         label=call.text,
-        documentation=markup(call.doc, as_markdown) if call.doc else None,
-        parameters=[_parameter(call.text, each, by_offset) for each in call.parameters],
-        active_parameter=call.active,
+        documentation=client.about_signature(call.doc) if call.doc else None,
+        parameters=[_parameter(call.text, each, client.offsets_of_parameters) for each in call.parameters],
+        active_parameter=call.active if client.active_of_signature else None,
     )
 
 

@@ -104,7 +104,7 @@ def _symbols(source: Source, uri: str, shown: str, converter: Converter) -> list
     return [
         types.SymbolInformation(
             name=found.name,
-            kind=KINDS[found.kind],
+            kind=converter.client.searched(KINDS[found.kind]),
             location=types.Location(uri, converter.range(found.at)),
             container_name=shown or None,
         )

@@ -11,7 +11,7 @@ import pytest_lsp
 from lsprotocol import types
 from pytest_asyncio import is_async_test
 
-from support.editor import PATIENCE, Client, Editor, configuration
+from support.editor import PATIENCE, SHOWS, Client, Editor, configuration
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -22,12 +22,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest_lsp.fixture(config=configuration(), scope="session")
 async def client(lsp_client: Client) -> AsyncIterator[None]:
-    await lsp_client.initialize_session(types.InitializeParams(types.ClientCapabilities()))
+    await lsp_client.initialize_session(types.InitializeParams(SHOWS))
     yield
     await asyncio.wait_for(lsp_client.shutdown_session(), PATIENCE)
 
 
 @pytest.fixture
 def editor(client: Client) -> Editor:
-    """An editor whose client has said nothing of what it can do."""
+    """An editor whose client shows what it is sent, and else has said nothing of what it can do."""
     return Editor(client)

@@ -28,6 +28,22 @@ SERVER = [sys.executable, "-m", "sexpgpu", "lsp"]
 ENCODINGS: tuple[Encoding, ...] = ("utf-8", "utf-16", "utf-32")
 PATIENCE = 30.0  # seconds: the machine may be busy
 
+SHOWS = types.ClientCapabilities(
+    text_document=types.TextDocumentClientCapabilities(
+        publish_diagnostics=types.PublishDiagnosticsClientCapabilities(
+            related_information=True, tag_support=types.ClientDiagnosticsTagOptions(list(types.DiagnosticTag))
+        ),
+        completion=types.CompletionClientCapabilities(
+            completion_item=types.ClientCompletionItemOptions(documentation_format=list(types.MarkupKind)),
+            completion_item_kind=types.ClientCompletionItemOptionsKind(list(types.CompletionItemKind)),
+        ),
+        code_action=types.CodeActionClientCapabilities(
+            code_action_literal_support=types.ClientCodeActionLiteralOptions(types.ClientCodeActionKindOptions([]))
+        ),
+    )
+)
+"""A client that shows all that a diagnostic and a completion may say, and else has said nothing of what it can do."""
+
 _numbers = itertools.count()
 
 
