@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from sexpgpu.ide.hints import KINDS, Hint, hints
+from sexpgpu.ide.hints import KINDS, Hint, Kind, hints
 from sexpgpu_lsp.analyses import View
 from sexpgpu_lsp.convert import Converter, markup
 from sexpgpu_lsp.documents import Document
@@ -23,7 +23,7 @@ def register(server: Server) -> None:
     async def answer(params: types.InlayHintParams) -> list[types.InlayHint] | None:
         document = server.document(params.text_document.uri)
         settings = server.configuration.now
-        kinds = {kind for kind in KINDS if settings.flag(f"inlayHints.{kind}")}
+        kinds = {kind for kind in KINDS if settings.flag(f"inlayHints.{kind}")} - _told_by_lenses(server)
         if document is None or not kinds:
             return None
         converter = server.documents.converter
@@ -36,6 +36,13 @@ def register(server: Server) -> None:
         return await server.ask(document, question)
 
     server.answers(types.TEXT_DOCUMENT_INLAY_HINT)(answer)
+
+
+def _told_by_lenses(server: Server) -> set[Kind]:
+    """What an editor that shows code lenses would say twice."""
+    client = server.client_capabilities.text_document
+    shown = client is not None and client.code_lens is not None and server.configuration.now.flag("codeLens.enable")
+    return {"trips", "memory"} if shown else set()
 
 
 def _hint(converter: Converter, document: Document, hint: Hint) -> types.InlayHint:

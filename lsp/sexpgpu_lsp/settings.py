@@ -34,8 +34,10 @@ SETTINGS: dict[str, Setting] = {
         Setting("inlayHints.shapes", True, "show the shape and dtype of bindings and parameters that are tensors"),
         Setting("inlayHints.values", True, "show what a binding of the host was computed to be"),
         Setting("inlayHints.parameters", True, "show which parameter a literal argument is given to"),
-        Setting("inlayHints.trips", True, "show how many trips a generator makes"),
-        Setting("inlayHints.memory", True, "show what the run, its generator and its passes take of the device's memory"),
+        Setting("inlayHints.trips", True, "show how many trips a generator makes, where no code lens says so"),
+        Setting(
+            "inlayHints.memory", True, "show what the run, its generator and its passes take of memory, where no code lens says so"
+        ),
         Setting("codeLens.enable", True, "show what can be done with a run above it, and what it takes"),
         Setting("memory.compile", False, "refine the estimates of memory by compiling in the background"),
         Setting("run.detach", False, "let runs go on when the editor goes"),

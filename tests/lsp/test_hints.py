@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
-from support.editor import Editor, Wire, uri_for
+from support.editor import Editor, Wire, connected, uri_for
 
 RUN = """\
 ; 😀
@@ -90,6 +90,22 @@ async def test_lenses_of_a_run(editor: Editor) -> None:
     assert len(await lenses(editor, uri) or ()) == 3
 
 
+async def test_what_a_lens_tells_is_no_hint_too() -> None:
+    """Behind each other at the end of a line, as Neovim shows them, they read `(defrun 1.9 MiB peak memory 1.9 MiB`."""
+    able = types.ClientCapabilities(
+        text_document=types.TextDocumentClientCapabilities(code_lens=types.CodeLensClientCapabilities())
+    )
+    async with connected(able) as editor:
+        uri = editor.open(RUN)
+        assert [lens for lens in await lenses(editor, uri) or () if lens.command and "memory" in lens.command.title]
+        with_lenses = await hints(editor, uri)
+        configure(editor, {"sexpgpu": {"codeLens": {"enable": False}}})
+        without = await hints(editor, uri)
+        (memory,) = without.keys() - with_lenses.keys()
+        assert memory.endswith("B")
+        assert "shift:" in with_lenses
+
+
 async def test_a_library_has_the_types_of_the_run_that_loads_it(editor: Editor, tmp_path: Path) -> None:
     part = editor.open("(defun twice (x) (* 2 x))\n", uri_for(tmp_path / "part.sx"))
     assert await hints(editor, part) == {}
@@ -107,4 +123,5 @@ def test_a_client_that_can_be_told_asks_again_when_settings_change() -> None:
         wire.notify(
             "workspace/didChangeConfiguration", settings={"sexpgpu": {"inlayHints.trips": True, "codeLens": {"enable": False}}}
         )
-        assert wire.read()["method"] == "workspace/codeLens/refresh"
+        # where lenses are not shown, hints say what they said
+        assert [wire.read()["method"] for _ in range(2)] == ["workspace/inlayHint/refresh", "workspace/codeLens/refresh"]

@@ -156,8 +156,9 @@ def _arguments(analysis: Analysis, call: ListForm) -> Iterator[Hint]:
 
 
 def _declared(analysis: Analysis, form: ListForm, kinds: Container[str]) -> Iterator[Hint]:
-    """What stands behind the head of a form of the run: how many trips it makes, what it takes of memory."""
-    at = form.items[0].span.end
+    """What stands behind the name of a form of the run, or its head: how many trips it makes, what it takes of memory."""
+    named = len(form.items) > 1 and isinstance(form.items[1], SymbolForm)
+    at = form.items[1 if named else 0].span.end
     if form.head == "defgenerate" and "trips" in kinds:
         trips, microbatches = trips_of(analysis)
         if trips is not None:

@@ -59,7 +59,7 @@ def drawn(text: str, *kinds: Kind) -> str:
         ("values", "(def layers⟨= 3⟩ (+ 1 2))"),
         ("parameters", "(field inputs :y) ⟨shift:⟩1 :axis 1)"),
         ("trips", "(defgenerate⟨6 trips⟩"),
-        ("memory", "(defpass⟨"),
+        ("memory", "(defpass held⟨"),
         ("memory", "(defrun⟨"),
     ],
 )
