@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from sexpgpu.analysis import Analysis, Options, analyse
+from sexpgpu.cli.gather import unreadable
 from sexpgpu.diagnostics import rules
 from sexpgpu.diagnostics.colour import wants_colour, width_of
 from sexpgpu.diagnostics.finding import Diagnostic, Finding, resolve
@@ -27,7 +28,8 @@ from sexpgpu_jax.faults import RunFault
 from sexpgpu_jax.folder import LOG as LOG_FILE
 from sexpgpu_jax.folder import Folder, FolderTaken, fresh_path
 from sexpgpu_jax.identity import identity
-from sexpgpu_jax.refuse import refusals
+from sexpgpu_jax.memory import is_out_of_memory, out_of_memory
+from sexpgpu_jax.refuse import Refusal, refusals
 from sexpgpu_jax.signals import Signals, Stopped
 from sexpgpu_jax.whole import whole
 
@@ -44,7 +46,7 @@ def run_command(args: argparse.Namespace) -> int:
         try:
             source = Source.decode(args.file, files.read(args.file))
         except OSError as error:
-            return _complain(f"{args.file}: {(error.strerror or str(error)).lower()}", 2)
+            return _complain(unreadable(args.file, error), 2)
         if args.resume is not None:
             return _complain("--resume: resuming is not built yet; without it the file runs from step 0", 2)
         analysis = analyse(source, files, Options(dict(args.set or {})))
@@ -59,10 +61,8 @@ def run_command(args: argparse.Namespace) -> int:
             if value is not None:
                 program.run.settings[key] = value
         refused = refusals(program)
-        for refusal in refused:
-            place = _place(refusal.at.span)
-            print(f"{place}: {refusal.message}\n  help: {refusal.help}", file=sys.stderr)
         if refused:
+            _refuse(refused, args.file, Events([listener] if listener is not None else []))
             return 1
         try:
             path = Path(args.out) if args.out else fresh_path(Path("runs"), program.run.name or Path(args.file).stem)
@@ -120,13 +120,10 @@ def _train(args: argparse.Namespace, analysis: Analysis, files: Files, folder: F
             return outcome.stopped(stop)
         except RunFault as fault:
             return outcome.faulted(fault)
-        except MemoryError as error:
-            LOG.exception("out of memory")
-            return outcome.faulted(RunFault(rules.RUN_OUT_OF_MEMORY, f"out of memory: {error}"))
         except Exception as error:  # a run that fails ends in a sentence; the log has the trace
             LOG.exception("the run failed")
-            if "RESOURCE_EXHAUSTED" in str(error):
-                return outcome.faulted(RunFault(rules.RUN_OUT_OF_MEMORY, _out_of_memory(error)))
+            if is_out_of_memory(error):
+                return outcome.faulted(out_of_memory(program, error))
             reason = " ".join(str(error).split())
             where = f"the trace is in {folder.path / LOG_FILE}"
             return outcome.failed(f"internal error: {type(error).__name__}: {reason[:300]} ({where})", 1)
@@ -156,10 +153,9 @@ class _Outcome:
         return stop.status
 
     def faulted(self, fault: RunFault) -> int:
-        more: dict[str, Any] = {}
+        more: dict[str, Any] = {"help": fault.help} if fault.help else {}
         if fault.at is not None:
-            span = fault.at.span
-            more = {"file": span.source.name, "range": _range(span)}
+            more |= _where(fault.at.span)
             finding = Finding(fault.rule, fault.at, fault.message, fault.help)
             _show([resolve(finding)])
         else:
@@ -194,6 +190,14 @@ def _show(diagnostics: list[Diagnostic]) -> None:
         print(render("full", Report(worth, 1, wants_colour("auto", sys.stderr), width_of(sys.stderr))), end="", file=sys.stderr)
 
 
+def _refuse(refused: list[Refusal], file: str, events: Events) -> None:
+    """Say what the file asks for in vain. There is no folder yet: whoever listens to events is told alone."""
+    for each in refused:
+        print(f"{_place(each.at.span)}: {each.message}\n  help: {each.help}", file=sys.stderr)
+        events.emit("error", 0, code=None, message=each.message, help=each.help, **_where(each.at.span))
+    events.emit("run", 0, state="failed", file=file)
+
+
 def _complain(message: str, status: int) -> int:
     print(f"sexpgpu: {message}", file=sys.stderr)
     return status
@@ -204,10 +208,13 @@ def _place(span: Span) -> str:
     return f"{span.source.name}:{line + 1}:{character + 1}"
 
 
-def _range(span: Span) -> dict[str, dict[str, int]]:
-    """A range as LSP has it."""
+def _where(span: Span) -> dict[str, Any]:
+    """The file and the range of a span, as an event of an error has them; positions are those of LSP."""
     ends = {"start": span.start, "end": span.end}
-    return {name: span.source.position(offset)._asdict() for name, offset in ends.items()}
+    return {
+        "file": span.source.name,
+        "range": {name: span.source.position(offset)._asdict() for name, offset in ends.items()},
+    }
 
 
 def _devices() -> list[str]:
@@ -225,12 +232,3 @@ def _versions() -> dict[str, str]:
         with contextlib.suppress(PackageNotFoundError):
             found[package] = version(package)
     return found
-
-
-def _out_of_memory(error: Exception) -> str:
-    from sexpgpu_jax.runtime import the_device
-
-    device = the_device()
-    stats = device.memory_stats() or {}
-    limit = f"; the device has {stats['bytes_limit'] / 2**30:.2f} GiB" if "bytes_limit" in stats else ""
-    return f"the device is out of memory{limit}: {' '.join(str(error).split())[:200]}"

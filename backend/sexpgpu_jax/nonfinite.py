@@ -20,11 +20,14 @@ from sexpgpu_jax.lowering.graph import Arrays, Environment, reached, value_of
 from sexpgpu_jax.parameters import Store
 from sexpgpu_jax.whole import whole
 
+_LOSS = "the loss"
+
 
 class Cause(NamedTuple):
-    """What is not finite, in words, and the form that made it."""
+    """What is not finite and where that began, in words, and the form that made it."""
 
     what: str
+    began: str
     at: Form | None
 
 
@@ -43,7 +46,7 @@ def first_cause(program: Program, store: Store, before: Progress, rows: int, dat
     watch.run(objective, {"inputs": inputs})
     loss = objective.outputs[""]
     if watch.finite(loss):
-        return Cause("the gradient", loss.form)
+        return Cause("a gradient", "the loss itself is", loss.form)
     return watch.origin(loss)
 
 
@@ -90,16 +93,16 @@ class _Watch:
         while node not in seen:
             seen.add(node)
             if node.op == "parameter":
-                return Cause(f"the parameter `{node.attrs['path']}`", node.form)
+                return Cause(_LOSS, f"the parameter `{node.attrs['path']}` is not", node.form)
             if node.op == "input":
                 name = cast("str", node.attrs["name"])
                 before = self._made_by.get((cast("str", node.attrs["kind"]), name))
                 if before is None or before in seen:
-                    return Cause(f"the entry :{name} of the batch", node.form)
+                    return Cause(_LOSS, f"the entry :{name} of the batch is not", node.form)
                 node = before
                 continue
             worse = [source for source in node.inputs if not self.finite(source)]
             if not worse:
                 break
             node = worse[0]
-        return Cause(f"the result of `{node.op}`, the first operation that made it,", node.form)
+        return Cause(_LOSS, f"`{node.op}` is the first operation whose result is not", node.form)

@@ -163,7 +163,7 @@ class Training:
         self.progress = pending.before
         cause = first_cause(self.program, self.store, pending.before, self._step.batch, self._data, microbatch)
         help = "try a smaller :lr, or a :clip; :on-nan :skip drops such an update and goes on"
-        raise RunFault(rules.RUN_NOT_FINITE, f"{cause.what} is not finite at {where}", cause.at, help)
+        raise RunFault(rules.RUN_NOT_FINITE, f"{cause.what} is not finite at {where}: {cause.began}", cause.at, help)
 
     # Passes
 

@@ -211,7 +211,12 @@ def test_out_of_memory_has_its_code(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(train.Training, "run", full)
     ran = run(tmp_path, tiny())
     assert ran.status == 1
-    assert [event["code"] for event in ran.of("error")] == ["E-RUN-002"]
+    (error,) = ran.of("error")
+    assert error["code"] == "E-RUN-002"
+    assert "the plan asks for 0.1 KiB in `training`; the device has " in error["message"]
+    assert "9 bytes" in error["message"]
+    assert "; the plan: prepare 0.0 KiB, training 0.1 KiB, update " in error["help"]
+    assert error["range"]["start"]["character"] == 0
 
 
 @pytest.mark.parametrize(

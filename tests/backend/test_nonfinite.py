@@ -42,7 +42,7 @@ def test_the_run_stops_and_names_step_microbatch_and_the_first_operation(tmp_pat
     (error,) = ran.of("error")
     assert ran.status == 1
     assert error["code"] == "E-RUN-001"
-    assert error["message"] == "the result of `log`, the first operation that made it, is not finite at step 3, microbatch 1"
+    assert error["message"] == "the loss is not finite at step 3, microbatch 1: `log` is the first operation whose result is not"
     assert place(ran) == "(log (abs y))"
     assert [step for step, _ in ran.metric("train/loss")] == [1, 2]
     assert error["step"] == 2
@@ -65,7 +65,7 @@ def test_a_gradient_alone_may_not_be_finite(tmp_path: Path) -> None:
     (metric "loss" (mean (sqrt (abs (* (square y) (square (model (getf inputs :x))))))))))"""
     ran = trained(tmp_path, "", objective)
     (error,) = ran.of("error")
-    assert error["message"] == "the gradient is not finite at step 3, microbatch 1"
+    assert error["message"] == "a gradient is not finite at step 3, microbatch 1: the loss itself is"
 
 
 def test_a_cause_in_prepare_is_found(tmp_path: Path) -> None:

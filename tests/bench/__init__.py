@@ -1,6 +1,7 @@
 """Measurements against the budgets: `make bench`. `programs` writes the files that are measured, `cold` times whole commands beside
 other checkers, `analysing` the analysis inside a process, `running` the server beside runs; all give `Row`s of the table that
 `__main__` prints."""
+
 from __future__ import annotations
 
 import statistics

@@ -248,7 +248,8 @@ class JsonLines:
 
     def _mismatch(self, index: int, message: str) -> RunFault:
         line = int(np.count_nonzero(self._data[: self._lines[index][0]] == ord("\n"))) + 1
-        return RunFault(rules.RUN_RECORD, f"record {index} of {self._path} (line {line}) {message}", self._made.form)
+        help = f"mend line {line} of the file, or declare in :fields what it holds"
+        return RunFault(rules.RUN_RECORD, f"record {index} of {self._path} (line {line}) {message}", self._made.form, help)
 
 
 _READERS: dict[str, Callable[[Path, Made, Fields], Records]] = {"npz": _npz, "tokens": _tokens, "jsonl": JsonLines}

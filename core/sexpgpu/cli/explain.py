@@ -10,6 +10,7 @@ from typing import Any, cast
 from sexpgpu.analysis import Options, analyse
 from sexpgpu.cli import complain
 from sexpgpu.cli.arguments import Parser, add_colour, add_set, coloured
+from sexpgpu.cli.gather import unreadable
 from sexpgpu.diagnostics.colour import width_of
 from sexpgpu.diagnostics.formats import Report, render
 from sexpgpu.explain import RunReport, explain, graph_text, report_text
@@ -37,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
         source = Source.decode(args.file, DISK.read(args.file))
         analysis = analyse(source, DISK, Options(args.set))
     except OSError as error:
-        complain(f"{args.file}: {(error.strerror or str(error)).lower()}")
+        complain(unreadable(args.file, error))
         return 2
     except SettingError as error:
         complain(str(error))

@@ -31,6 +31,14 @@ def gather(paths: Iterable[str]) -> tuple[list[str], list[str]]:
     return list(files.values()), missing
 
 
+def unreadable(path: str, error: OSError) -> str:
+    """Why a file that a command takes cannot be read. Of a folder, which of its files could be meant."""
+    if not os.path.isdir(path):
+        return f"{path}: {(error.strerror or str(error)).lower()}"
+    inside = min((os.path.normpath(file) for file in below(path, 1)), default="")
+    return f"{path} is a folder, and one file is asked for" + (f", as {inside}" if inside else "; there is no .sx file in it")
+
+
 def below(folder: str, most: int | None = None) -> Iterator[str]:
     """The `.sx` files below a folder, of which `most` folders are looked into. A folder that may not be read has none."""
     waiting = [(folder, Ignores.at(folder))]
