@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from sexpgpu.analysis import Analysis, Options, analyse
@@ -11,9 +11,9 @@ from sexpgpu.program.build import Cache
 from sexpgpu.program.unit import Module
 from sexpgpu.project import ProjectError, Projects
 from sexpgpu.source import Source
-from sexpgpu_lsp.documents import Document, OpenFiles, World
+from sexpgpu_lsp.documents import Document, OpenFiles, Stamp, Used, World
 from sexpgpu_lsp.log import log
-from sexpgpu_lsp.uris import PRELUDE, file_key
+from sexpgpu_lsp.uris import PRELUDE, file_key, key_path
 
 
 class AnalysisFailed(Exception):
@@ -26,13 +26,13 @@ class Analysed(NamedTuple):
 
     document: Document
     analysis: Analysis | None
-    used: dict[str, Source | None]
+    used: dict[str, Used]
 
     def fresh(self, world: World) -> bool:
-        """Whether every text that it is made from is still what it was."""
+        """Whether every text of the editor's that it is made from is still what it was."""
         if world.source(self.document.key) is not self.document.source:
             return False
-        return all(world.source(key) is source for key, source in self.used.items())
+        return all(world.source(key) is (state if isinstance(state, Source) else None) for key, state in self.used.items())
 
 
 class View(NamedTuple):
@@ -94,11 +94,28 @@ class Analyses:
             self._drop(key)
         return [key for key in world.documents if (kept := self._kept.get(key)) is None or not kept.fresh(world)]
 
-    def forget(self, keys: Iterable[str]) -> None:
-        """Files have changed on the disk: what was made from them is made anew when it is asked for."""
-        changed = set(keys)
-        for key in [key for key, kept in self._kept.items() if key in changed or not changed.isdisjoint(kept.used)]:
-            del self._kept[key]
+    def outdated(self) -> dict[str, Stamp | None]:
+        """The files of the disk that are no longer what an analysis took them for, by key, and what they are now."""
+        now: dict[str, Stamp | None] = {}
+        outdated: dict[str, Stamp | None] = {}
+        for kept in self._kept.values():
+            for key, state in kept.used.items():
+                if not isinstance(state, Source):
+                    if key not in now:
+                        now[key] = Stamp.of(key_path(key))
+                    if now[key] != state:
+                        outdated[key] = now[key]
+        return outdated
+
+    def forget(self, outdated: Mapping[str, Stamp | None]) -> None:
+        """Have what was made from other states of these files made anew when it is asked for."""
+        for key, kept in list(self._kept.items()):
+            if any(each in kept.used and kept.used[each] != now for each, now in outdated.items()):
+                del self._kept[key]
+
+    def forget_all(self) -> None:
+        """Have every analysis made anew when it is asked for."""
+        self._kept.clear()
 
     def _analyse(self, world: World, document: Document) -> Analysed:
         key = document.key

@@ -72,12 +72,12 @@ class Configuration:
         server = self._server
         if "check.ignore" in changed:
             server.analyses.ignore = self.now.ignore
-            server.schedule.on_disk(list(server.documents.world.documents))
+            server.schedule.anew()
         workspace = server.client_capabilities.workspace
         if workspace is None:
             return
         hints, lenses = workspace.inlay_hint, workspace.code_lens
-        if hints is not None and hints.refresh_support and any(name.startswith("inlayHints.") for name in changed):
+        if hints is not None and hints.refresh_support and any(name.startswith(("inlayHints.", "codeLens.")) for name in changed):
             server.workspace_inlay_hint_refresh(None)
         if lenses is not None and lenses.refresh_support and "codeLens.enable" in changed:
             server.workspace_code_lens_refresh(None)

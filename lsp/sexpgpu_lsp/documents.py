@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -73,13 +75,41 @@ class Documents:
         self.world = World({**self.world.documents, document.key: document})
 
 
+class Stamp(NamedTuple):
+    """The state of a file on the disk: two that are the same tell of the same bytes. `young` is when it was looked at, where it had
+    only just been written and a clock that is coarse may not tell it from what is written next; else 0. Times in nanoseconds."""
+
+    device: int
+    inode: int
+    size: int
+    written: int
+    changed: int
+    young: int
+
+    @classmethod
+    def of(cls, path: str) -> Stamp | None:
+        """That of a path now; None where nothing is there, or nobody may look."""
+        try:
+            found = os.stat(path)
+        except (OSError, ValueError):
+            return None
+        now = time.time_ns()
+        young = now if abs(now - found.st_mtime_ns) < _COARSE else 0
+        return cls(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns, young)
+
+
+Used = Source | Stamp | None
+"""What was asked of a file: the text of an open document, or the state that its file was in, None where there was none."""
+
+_COARSE = 20_000_000
+
+
 class OpenFiles:
-    """The disk with the open documents in front of it. `used` tells what was asked for: by key, the source of an open document, or
-    None for what was taken from the disk, whether or not it is there."""
+    """The disk with the open documents in front of it. `used` tells what was asked for, by key."""
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self.used: dict[str, Source | None] = {}
+        self.used: dict[str, Used] = {}
 
     def read(self, path: str, start: int = 0, length: int | None = None) -> bytes:
         """Bytes of a file from `start`. Raises OSError."""
@@ -95,9 +125,12 @@ class OpenFiles:
 
     def _open(self, path: str) -> bytes | None:
         key = file_key(path)
-        source = self.used[key] = self._world.source(key)
+        source = self._world.source(key)
         if source is None:
+            if key not in self.used:  # before the first byte is read
+                self.used[key] = Stamp.of(path)
             return None
+        self.used[key] = source
         # A mark at the start of a file is no part of its text: one that is part of the text stands behind another.
         mark = BYTE_ORDER_MARK if source.text.startswith(BYTE_ORDER_MARK) else ""
         return (mark + source.text).encode("utf-8", "replace")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from sexpgpu_lsp.diagnostics import Report
@@ -24,6 +23,7 @@ class Schedule:
         self._running: dict[str, asyncio.Task[None]] = {}
         self._again: dict[str, int] = {}
         self._settling: asyncio.Task[None] | None = None
+        self._unsettled = False
 
     def edited(self, key: str) -> None:
         """A document was opened or changed."""
@@ -37,21 +37,23 @@ class Schedule:
         else:
             self._due(key)
 
-    def on_disk(self, keys: Iterable[str]) -> None:
-        """Files may have changed on the disk: what was made from them is made anew."""
-        changed = list(keys)
-        forgotten = self._server.worker.run(EDITED, lambda: self._server.analyses.forget(changed))
+    def anew(self) -> None:
+        """Analyse every document once more: something has changed for all of them."""
+        forgotten = self._server.worker.run(EDITED, self._server.analyses.forget_all)
         forgotten.add_done_callback(lambda _: self.settle())
 
     def settle(self) -> None:
         """Analyse every open document that something has changed for."""
+        self._unsettled = True
         if self._settling is None or self._settling.done():
             self._settling = asyncio.get_running_loop().create_task(self._settle())
 
     async def _settle(self) -> None:
         server = self._server
-        for key in await server.worker.run(DEPENDENT, lambda: server.analyses.stale(server.documents.world)):
-            self._start(key, DEPENDENT)
+        while self._unsettled:
+            self._unsettled = False
+            for key in await server.worker.run(DEPENDENT, lambda: server.analyses.stale(server.documents.world)):
+                self._start(key, DEPENDENT)
 
     def _due(self, key: str) -> None:
         self._timers.pop(key, None)

@@ -76,6 +76,7 @@ class Server(LanguageServer):
         self.publisher = Publisher(self)
         self.schedule = Schedule(self)
         self.configuration = Configuration(self)
+        self.disk = watching.Disk(self)
         self.runs = Runs(self)
         self.stopped: asyncio.Future[int] = loop.create_future()
         self._loop = loop
@@ -145,7 +146,7 @@ class Server(LanguageServer):
     def saved(self, uri: str) -> None:
         document = self.documents.get(uri)
         if document is not None:
-            self.schedule.on_disk([document.key])
+            self.disk.look()
 
     def closed(self, uri: str) -> None:
         document = self.documents.close(uri)

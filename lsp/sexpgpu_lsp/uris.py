@@ -11,6 +11,7 @@ from sexpgpu import prelude
 _FILE = re.compile(r"file:(?://([^/]*))?(/.*)?", re.IGNORECASE | re.DOTALL)
 _DRIVE = re.compile(r"/?([A-Za-z]):(?=[/\\]|$)")
 _WINDOWS = os.name == "nt"
+_FILE_KEY = "file:"
 
 PRELUDE = os.path.dirname(os.path.abspath(prelude.__file__))
 """The folder of the functions that the language gives in its own words."""
@@ -42,7 +43,12 @@ def key_of(uri: str) -> str:
 
 def file_key(path: str) -> str:
     """The key of a file by its path."""
-    return f"file:{os.path.normcase(os.path.abspath(path))}"
+    return f"{_FILE_KEY}{os.path.normcase(os.path.abspath(path))}"
+
+
+def key_path(key: str) -> str:
+    """The path of a file by its key."""
+    return key.removeprefix(_FILE_KEY)
 
 
 def uri_of(path: str) -> str:
