@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -10,6 +10,7 @@ from lsprotocol import types
 from sexpgpu.ide.fixes import all_safe, offers
 from sexpgpu.source import Source, Span
 from sexpgpu_lsp.analyses import View
+from sexpgpu_lsp.applying import as_known
 from sexpgpu_lsp.convert import UriOf
 from sexpgpu_lsp.documents import Document, World
 from sexpgpu_lsp.uris import key_of
@@ -26,7 +27,7 @@ _OPTIONS = types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.Quick
 def register(server: Server) -> None:
     """Answer codeAction."""
 
-    async def answer(params: types.CodeActionParams) -> list[types.CodeAction] | None:
+    async def answer(params: types.CodeActionParams) -> Sequence[types.CodeAction] | Sequence[types.Command] | None:
         document = server.document(params.text_document.uri)
         if document is None:
             return None
@@ -67,7 +68,7 @@ def register(server: Server) -> None:
                 )
             return actions
 
-        return await server.ask(document, question)
+        return as_known(server, document, await server.ask(document, question))
 
     server.answers(types.TEXT_DOCUMENT_CODE_ACTION, _OPTIONS)(answer)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import json
 from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcMethodNotFound
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from cattrs import Converter
 
     from sexpgpu_lsp.server import Server
+
+T = TypeVar("T")
 
 Message = dict[str, Any]
 MessageId = int | str
@@ -143,6 +145,14 @@ class Protocol(LanguageServerProtocol):
             return super().structure_message(data) if kind is None else self._converter.structure(data, kind)
         kind = self.get_message_type(method)
         return super().structure_message(data) if kind is None else self._converter.structure(data, kind)
+
+    def plain(self, value: Any) -> Any:
+        """A value of the protocol's types as it is written."""
+        return self._converter.unstructure(value)
+
+    def structured(self, value: Any, kind: type[T]) -> T:
+        """What was written as a value of one of the protocol's types. Raises what the converter raises."""
+        return self._converter.structure(value, kind)
 
     def _refuse(self, asked: MessageId | None, code: types.ErrorCodes, message: str) -> None:
         self._send_response(cast("MessageId", asked), error=types.ResponseError(code=code.value, message=message))

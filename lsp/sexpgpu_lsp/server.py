@@ -17,6 +17,7 @@ from pygls.lsp.server import LanguageServer
 
 from sexpgpu_lsp import (
     actions,
+    applying,
     calls,
     commands,
     completion,
@@ -90,6 +91,7 @@ class Server(LanguageServer):
             actions,
             calls,
             formatting,
+            applying,
             structure,
             tokens,
             hints,

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from lsprotocol import types
 
-from support.editor import Editor, codes, connected
+from support.editor import SHOWS, Editor, codes, connected
 
 VERSIONED = types.ClientCapabilities(
-    workspace=types.WorkspaceClientCapabilities(workspace_edit=types.WorkspaceEditClientCapabilities(document_changes=True))
+    workspace=types.WorkspaceClientCapabilities(workspace_edit=types.WorkspaceEditClientCapabilities(document_changes=True)),
+    text_document=SHOWS.text_document,
 )
 
 
