@@ -47,6 +47,8 @@ def register(server: Server) -> None:
             wanted = server.connection.structured(edit, types.WorkspaceEdit)
         except Exception:  # noqa: BLE001  the library raises many kinds
             raise JsonRpcException(f"{APPLY} takes what an action of the server holds", types.ErrorCodes.InvalidParams) from None
+        if not server.documents.converter.client.applies:
+            raise JsonRpcException("this editor makes no edits for a server", types.LSPErrorCodes.RequestFailed)
         if document is None or document.version != version:
             raise JsonRpcException("the document has changed; ask for its actions again", types.LSPErrorCodes.RequestFailed)
         answer = await server.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(edit=wanted))

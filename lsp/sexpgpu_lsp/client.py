@@ -66,6 +66,8 @@ class Client:
         """Whether a parameter may be a place in the text of its signature."""
         self.active_of_signature = help is not None and bool(help.active_parameter_support)
         """Whether each signature may have an active parameter of its own."""
+        self.no_active = help is not None and bool(help.no_active_parameter_support)
+        """Whether it may be that no parameter is active."""
 
     def symbol(self, kind: types.SymbolKind) -> types.SymbolKind:
         """The kind of a symbol of a document, as this client knows it."""

@@ -70,7 +70,7 @@ class Publisher:
         workspace = client.workspace.diagnostics if client.workspace is not None else None
         refreshes = workspace is not None and bool(workspace.refresh_support)
         self._may_pull = pulls and refreshes
-        if pulls and not refreshes:
+        if not self._may_pull:
             server.diagnostic_provider = None
 
     # In the worker

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
@@ -11,7 +11,7 @@ from sexpgpu.ide.recall import View
 from sexpgpu.ide.signatures import Call, Parameter, signature_help
 from sexpgpu.source import units
 from sexpgpu_lsp.client import Client
-from sexpgpu_lsp.prompt import at_once
+from sexpgpu_lsp.prompt import Ready, at_once
 
 if TYPE_CHECKING:
     from sexpgpu_lsp.server import Server
@@ -20,25 +20,34 @@ if TYPE_CHECKING:
 def register(server: Server) -> None:
     """Answer signatureHelp."""
 
-    async def answer(params: types.SignatureHelpParams) -> types.SignatureHelp | None:
+    async def answer(params: types.SignatureHelpParams) -> Ready | None:
         document = server.document(params.text_document.uri)
         if document is None:
             return None
         converter = server.documents.converter
 
-        def question(views: Sequence[View]) -> types.SignatureHelp | None:
+        def question(views: Sequence[View]) -> Ready | None:
             found = signature_help(views, document.source, converter.offset(document.source, params.position))
             if found is None:
                 return None
-            return types.SignatureHelp(
+            help = types.SignatureHelp(
                 signatures=[_signature(call, converter.client) for call in found.calls],
                 active_signature=found.active,
                 active_parameter=found.calls[found.active].active,
             )
+            return Ready(_without_none(server.connection.plain(help), converter.client))
 
         return await at_once(server, document, question)
 
     server.answers(types.TEXT_DOCUMENT_SIGNATURE_HELP, types.SignatureHelpOptions(trigger_characters=["(", " "]))(answer)
+
+
+def _without_none(content: dict[str, Any], client: Client) -> dict[str, Any]:
+    """Where no parameter is active, that is `null` only for a client that knows it; the library always writes it."""
+    for each in (content, *content["signatures"]):
+        if each.get("activeParameter", 0) is None and not (client.no_active and (each is content or client.active_of_signature)):
+            del each["activeParameter"]
+    return content
 
 
 def _signature(call: Call, client: Client) -> types.SignatureInformation:

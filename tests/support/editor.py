@@ -20,6 +20,7 @@ from lsprotocol import types
 from pygls.protocol import default_converter
 from pytest_lsp import ClientServerConfig, LanguageClient
 from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, register_lsp_features
+from pytest_lsp.protocol import LanguageClientProtocol
 
 from sexpgpu.source import Encoding, Position, Source
 from support.command import environment
@@ -62,8 +63,8 @@ class Client(LanguageClient):
         self.news = asyncio.Event()
 
 
-def make_client() -> Client:
-    client = Client(converter_factory=default_converter)
+def make_client(protocol: type[LanguageClientProtocol] = LanguageClientProtocol) -> Client:
+    client = Client(converter_factory=default_converter, protocol_cls=protocol)
 
     def publish(params: types.PublishDiagnosticsParams) -> None:
         client.published.append(params)
