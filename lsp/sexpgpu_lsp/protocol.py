@@ -99,7 +99,11 @@ class Protocol(LanguageServerProtocol):
                 if self._known(method) or method == types.CANCEL_REQUEST:
                     self._structured(message, None, method)
         elif asked in self._request_futures:
-            self._structured(message, None, "")
+            if self._request_futures[asked].done():  # nobody waits for this answer any more
+                del self._request_futures[asked]
+                self._result_types.pop(asked, None)
+            else:
+                self._structured(message, None, "")
 
     def _out_of_turn(self, asked: MessageId, method: str) -> bool:
         """Refuse a request that comes too early, too late, or that nobody here answers."""
