@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from lsprotocol import types
 
@@ -15,7 +17,7 @@ VERSIONED = types.ClientCapabilities(
 
 async def actions(editor: Editor, uri: str, piece: str, only: list[str] | None = None) -> list[types.CodeAction]:
     at = editor.position(uri, piece)
-    kinds = None if only is None else [types.CodeActionKind(kind) for kind in only]
+    kinds: list[Any] | None = None if only is None else list(only)
     params = types.CodeActionParams(types.TextDocumentIdentifier(uri), types.Range(at, at), types.CodeActionContext([], only=kinds))
     found = await editor.client.text_document_code_action_async(params)
     assert found is not None
@@ -79,10 +81,12 @@ async def test_only_what_stands_at_the_place_is_offered(editor: Editor) -> None:
     ("only", "kinds"),
     [
         (["quickfix"], {"quickfix"}),
-        (["source.fixAll"], {"source.fixAll"}),
-        (["source"], {"source.fixAll"}),
+        (["source.fixAll"], {"source.fixAll.sexpgpu"}),
+        (["source.fixAll.sexpgpu"], {"source.fixAll.sexpgpu"}),
+        (["source"], {"source.fixAll.sexpgpu"}),
+        (["source.fixAll.others"], set()),
         (["refactor"], set()),
-        ([""], {"quickfix", "source.fixAll"}),
+        ([""], {"quickfix", "source.fixAll.sexpgpu"}),
     ],
 )
 async def test_kinds_that_were_asked_for(editor: Editor, only: list[str], kinds: set[str]) -> None:

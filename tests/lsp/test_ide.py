@@ -8,7 +8,8 @@ import pytest
 
 from sexpgpu.analysis import Analysis, Options, analyse
 from sexpgpu.ide.definition import definition
-from sexpgpu.ide.fixes import all_safe
+from sexpgpu.fixes.everything import safe_edits
+from sexpgpu.format import apply_edits
 from sexpgpu.ide.hover import hover
 from sexpgpu.ide.markup import markdown, plain
 from sexpgpu.ide.places import forms_at
@@ -82,7 +83,7 @@ def test_the_forms_at_a_place() -> None:
 def test_fixes_that_touch_each_other_are_not_taken_together() -> None:
     text = "(def x (+ (iota [2]) (zeros [2])))\n(def y (* (zeros [2]) (iota [2])))\n"
     analysis = analysed(text)
-    edits = all_safe(analysis.diagnostics, analysis.source)
-    assert [text[edit.span.start : edit.span.end] for edit in edits] == ["(iota [2])", "(iota [2])"]
-    twice = all_safe([*analysis.diagnostics, *analysis.diagnostics], analysis.source)
-    assert twice == edits
+    edits = [edit for group in safe_edits(analysis) for edit in group]
+    assert apply_edits(text, edits) == text.replace("(iota [2])", "(cast (iota [2]) :f32)")
+    analysis.diagnostics += analysis.diagnostics
+    assert [edit for group in safe_edits(analysis) for edit in group] == edits

@@ -15,13 +15,13 @@ from sexpgpu.analysis import Analysis
 from sexpgpu.cli.explain import as_json
 from sexpgpu.diagnostics.finding import Diagnostic
 from sexpgpu.explain import explain
+from sexpgpu.fixes import with_fixes
 from sexpgpu.graph.nodes import CallPath, Graph, Node, typed
 from sexpgpu.graph.printer import printed
 from sexpgpu.graph.verify import verify
 from sexpgpu.ide.bindings import folded
 from sexpgpu.ide.completion import complete
 from sexpgpu.ide.definition import definition
-from sexpgpu.ide.fixes import all_safe
 from sexpgpu.ide.folding import folds
 from sexpgpu.ide.hints import hints
 from sexpgpu.ide.hover import hover
@@ -63,7 +63,10 @@ def everything(
         yield f"tokens of {module.path}", tokens(analysis, module, 0, None, layouts)
         yield f"hints of {module.path}", plain(hints(analysis, module))
         yield f"lenses of {module.path}", plain(lenses(analysis, module))
-        yield f"fixes of {module.path}", plain(all_safe(analysis.diagnostics, module.source))
+        yield (
+            f"fixes of {module.path}",
+            [plain(with_fixes(analysis, found).fixes) for found in analysis.diagnostics if found.span.source is module.source],
+        )
         for _ in range(places):
             offset = chance.randrange(len(module.source.text) + 1)
             for name, ask in _QUESTIONS.items():
@@ -71,12 +74,11 @@ def everything(
 
 
 def lasting(analysis: Analysis) -> Known:
-    """What an analysis says whatever has become of the text since: shapes, dtypes and texts, and where its diagnostics stood."""
+    """What an analysis says whatever has become of the text since: shapes, dtypes and texts, and where its diagnostics stood. Its
+    graphs go on into those of the next.
+    """
     return {
         "diagnostics": diagnostics(analysis.diagnostics),
-        "graphs": [(where, printed(graph)) for where, graph in graphs(analysis)],
-        "explain": _report(analysis),
-        "memory": plan_memory(analysis.program),
         "values": [(form.text, folded(found)) for form, found in analysis.values.items()],
         "references": [(form.name, _stands_for(found)[0]) for form, found in analysis.marks.references.items()],
         "definitions": [(each.kind, each.name, each.unknown, str(each.signature)) for each in analysis.unit.definitions],
@@ -150,7 +152,10 @@ def _drawn(where: str, graph: Graph) -> list[Any]:
     """A graph as it is printed, and of each node where it comes from."""
     calls: dict[CallPath | None, int] = {None: 0}
     paths: list[Any] = []
-    nodes = [(_at(node.form), _path(node.calls, calls, paths), node.remat) for node in graph.nodes]
+    regions = {0: 0}
+    nodes = [
+        (_at(node.form), _path(node.calls, calls, paths), regions.setdefault(node.remat, len(regions))) for node in graph.nodes
+    ]
     reports = [
         (each.name, each.reduce, _at(each.form), each.node.index, each.weight and each.weight.index)
         for each in (*graph.metrics, *graph.diagnostics)

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TextIO
 
-from sexpgpu.analysis import Options, analyse
+from sexpgpu.analysis import Analysis, Options, analyse
 from sexpgpu.cli import complain
 from sexpgpu.cli.arguments import Parser, add_colour, add_set
 from sexpgpu.cli.gather import gather
@@ -21,7 +21,7 @@ from sexpgpu.files import DISK
 from sexpgpu.language.nearest import nearest
 from sexpgpu.project import ProjectError, Projects
 from sexpgpu.settings import SettingError
-from sexpgpu.source import Source
+from sexpgpu.source import BYTE_ORDER_MARK, Source
 
 _STANDARD_INPUT = "-"
 _UNNAMED = "<stdin>"
@@ -49,6 +49,7 @@ def parser() -> Parser:
     parser.add_argument("--strict", action="store_true", help="warnings too give exit status 1")
     add_set(parser)
     parser.add_argument("--types", action="store_true", help="also print the shape and dtype of every binding")
+    parser.add_argument("--fix", action="store_true", help="first make every change to the files that is safe and mends something")
     parser.add_argument("--stdin-filename", metavar="NAME", help="what standard input is called, and where its loads begin")
     add_colour(parser)
     return parser
@@ -65,6 +66,9 @@ def run(args: argparse.Namespace) -> int:
         complain("--types prints text: use it with --format full or concise")
         return 2
     paths: list[str] = args.paths or ["."]
+    if args.fix and _STANDARD_INPUT in paths:
+        complain("--fix changes files: standard input is none")
+        return 2
     if args.stdin_filename and _STANDARD_INPUT not in paths:
         complain("--stdin-filename names what is read for the path -, which is not there")
         return 2
@@ -92,6 +96,7 @@ class _Check:
         self.ignore = ignorable(code.strip() for codes in args.ignore for code in codes.split(",") if code.strip())
         self.projects = Projects()
         self.files = 0
+        self.fixes = 0
         self.status = 0
         self.types: dict[tuple[str, int], str] = {}
         # A loaded file is checked with each file that loads it: what is found there twice is one finding.
@@ -116,7 +121,10 @@ class _Check:
         ignore = self.ignore | self.projects.above(name).ignore
         source = Source.decode(name, data)
         try:
-            analysis = analyse(source, DISK, Options(self.args.set, record=self.args.types, ignore=ignore))
+            options = Options(self.args.set, record=self.args.types or self.args.fix or self.with_fixes, ignore=ignore)
+            analysis = analyse(source, DISK, options)
+            if self.args.fix and source.bad_byte is None:
+                analysis = self.fixed(name, data, analysis, options)
         except SettingError as error:
             self.failed(name, str(error))
             return
@@ -124,7 +132,7 @@ class _Check:
             error.add_note(f"while checking {name}")
             raise
         self.files += 1
-        for each in analysis.diagnostics:
+        for each in self.told(analysis):
             span = each.span
             printed = each.message if each.rule is PRINTED else ""  # one place may print many values
             self.found.setdefault((_identity(span.source), each.code, span.start, span.end, printed), each)
@@ -133,9 +141,40 @@ class _Check:
                 where = place(span.source.name, *span.source.position(span.start, "utf-32"))
                 self.types[_identity(span.source), span.start] = f"{where}: {bound} : {visible_line(text)}\n"
 
+    @property
+    def with_fixes(self) -> bool:
+        """Whether the report shows what may mend a finding, edit by edit."""
+        return self.args.format == "json"
+
+    def told(self, analysis: Analysis) -> list[Diagnostic]:
+        """What was found, with all that may mend it where the report shows that."""
+        if not self.with_fixes:
+            return analysis.diagnostics
+        from sexpgpu.fixes import with_fixes
+
+        return [with_fixes(analysis, each) for each in analysis.diagnostics]
+
+    def fixed(self, name: str, data: bytes, analysis: Analysis, options: Options) -> Analysis:
+        """Make the safe changes to a file, and give its analysis as it is then."""
+        from sexpgpu.cli.fmt import replace_file
+        from sexpgpu.fixes import fixed
+
+        done = fixed(analysis, DISK, options)
+        if done.edits:
+            mark = BYTE_ORDER_MARK if data.startswith(BYTE_ORDER_MARK.encode()) else ""
+            try:
+                replace_file(name, (mark + done.text).encode())
+            except OSError as error:
+                self.failed(name, f"cannot be written: {(error.strerror or str(error)).lower()}")
+                return analysis
+            self.fixes += done.count
+        return done.analysis
+
     def write(self) -> int:
         """Write the report and give the exit status."""
         diagnostics = ordered(self.found.values())
+        if self.args.fix and (self.fixes or not self.status):
+            print(f"{self.fixes} {'finding' if self.fixes == 1 else 'findings'} fixed", file=sys.stderr)
         if not self.args.output:
             self.report(diagnostics, sys.stdout)
         else:

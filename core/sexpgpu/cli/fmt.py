@@ -84,7 +84,7 @@ class _Format:
             before = DISK.read(path)
             after = self.text(path, before)
             if after != before and not (self.check or self.diff):
-                _replace(path, after)
+                replace_file(path, after)
         except OSError as error:
             self.failed(path, (error.strerror or str(error)).lower())
 
@@ -119,7 +119,7 @@ class _Format:
         return self.status or int(only_said and self.changed > 0)
 
 
-def _replace(path: str, data: bytes) -> None:
+def replace_file(path: str, data: bytes) -> None:
     """Write a file so that, whatever happens, the old or the new text stands there. Raises OSError."""
     path = os.path.realpath(path)
     folder, name = os.path.split(path)

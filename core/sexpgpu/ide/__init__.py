@@ -3,7 +3,7 @@
 A question is asked at an offset of a file: `places` finds the forms that stand there, `types` says what they evaluated to, and
 `markup` is what an answer is made of. The answers: `hover` (which draws on `words`, the tables of the language; `names`, what the
 file defines; `ctx`, the run's progress; `memory` and `owned`, what a run and a call take), `definition`,
-`symbols`, `fixes`, `tokens`, `hints` and `lenses`. `bindings` lists the types of all that is bound.
+`symbols`, `tokens`, `hints` and `lenses`. `bindings` lists the types of all that is bound.
 
 Where one thing stands: `occurrences`, of names, of the keys that `keyflow` follows from where they are written to where they are
 read, and of the names of `reports`; `rename` says whether it may have another name, and `callers` who calls it. `folding`,
