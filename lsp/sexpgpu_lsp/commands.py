@@ -25,6 +25,8 @@ from sexpgpu_lsp.runs_child import in_thread
 from sexpgpu_lsp.runs_report import Text
 from sexpgpu_lsp.uris import file_key, key_of, source_name
 from sexpgpu_lsp.worker import QUERY
+from sexpgpu_lsp.runs_why import advice
+from sexpgpu_lsp.showing import show
 
 if TYPE_CHECKING:
     from sexpgpu_lsp.server import Server
@@ -95,6 +97,8 @@ def register(server: Server) -> None:
         number = _text(given, "run")
         known = server.runs.get(number)
         folder = known.folder if known is not None else number
+        if given.get("show"):
+            show(server, f"{Path(source_name(_text(given, 'uri'), None)).stem} explained.txt", answer["text"])
         if known is None and not os.path.isabs(number):
             _refuse(f"there is no run {number} here; a run of another time is named by its folder's whole path")
         try:

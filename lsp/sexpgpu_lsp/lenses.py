@@ -1,4 +1,6 @@
-"""Code lenses. Their commands are the server's own, so that a client without any can have them executed."""
+"""Code lenses. Their commands are the server's own, so that a client without any can have them executed; and what such a client
+would have no way to do is a lens too: stopping a run, seeing an explanation.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +14,7 @@ from sexpgpu_lsp.analyses import View
 from sexpgpu_lsp.views import running
 
 if TYPE_CHECKING:
+    from sexpgpu_lsp.runs import Run
     from sexpgpu_lsp.server import Server
 
 COMMANDS: dict[Action, str] = {"run": "sexpgpu.run", "explain": "sexpgpu.explain"}
@@ -25,6 +28,8 @@ def register(server: Server) -> None:
         if document is None or not server.configuration.now.flag("codeLens.enable"):
             return None
         converter = server.documents.converter
+        runs = server.runs.running(document.key)
+        going = [_stop(run, alone=len(runs) == 1) for run in runs]
 
         def question(views: Iterator[View]) -> list[types.CodeLens]:
             analysis, module = running(views)
@@ -32,11 +37,27 @@ def register(server: Server) -> None:
             for lens in lenses(analysis, module):
                 command = types.Command(title=lens.title, command=COMMANDS.get(lens.action, ""))
                 if lens.action:
-                    command.arguments = [{"uri": document.uri}]
-                start, end = (converter.position(document.source, offset) for offset in (lens.span.start, lens.span.end))
-                found.append(types.CodeLens(range=types.Range(start, end), command=command))
+                    command.arguments = [{"uri": document.uri} if lens.action == "run" else {"uri": document.uri, "show": True}]
+                place = converter.range(lens.span)
+                found.append(types.CodeLens(range=place, command=command))
+                if lens.action == "run":
+                    found += [types.CodeLens(range=place, command=each) for each in going]
             return found
 
         return await server.ask(document, question)
 
     server.answers(types.TEXT_DOCUMENT_CODE_LENS)(answer)
+
+
+def _stop(run: Run, *, alone: bool) -> types.Command:
+    """What stops a run. Asked a second time, it does not wait for the run to end itself."""
+    says = "Stop at once" if run.stopping else "Stop"
+    title = f"■ {says}" if alone else f"■ {says}: {run.number}"
+    return types.Command(title=title, command="sexpgpu.stop", arguments=[{"run": run.number}])
+
+
+def ask_again(server: Server) -> None:
+    """Have the client ask for lenses, if it can be told to: there are others now."""
+    workspace = server.client_capabilities.workspace
+    if workspace is not None and workspace.code_lens is not None and workspace.code_lens.refresh_support:
+        server.workspace_code_lens_refresh(None)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lsprotocol import types
 
+from sexpgpu_lsp.lenses import ask_again
 from sexpgpu_lsp.log import log
 from sexpgpu_lsp.runs_child import Child, End, Event
 from sexpgpu_lsp.runs_guard import Guard
@@ -105,6 +106,10 @@ class Runs:
         folder = _reserve(base, asked.name)
         run = Run(self._number(os.path.basename(folder)), folder, asked)
         arguments = ["run", document.source.name, "--texts", "-", "--events", "-", "--progress", "none", "--out", folder]
+    def running(self, key: str) -> list[Run]:
+        """Those of a document that go on, the first first."""
+        return [run for run in self._runs.values() if not run.over and run.text.document.key == key]
+
         for option, value in (("--steps", asked.steps), ("--device", asked.device)):
             arguments += [] if value is None else [option, str(value)]
         texts = {source.name: source.text for source in asked.text.sources.values()}
@@ -124,7 +129,8 @@ class Runs:
             self._watch(run.child)
         self._server.publisher.drop(document.key)
         run.progress = Progress(self._server, f"sexpgpu/{run.number}", f"run {run.name}")
-        run.timers.append(asyncio.get_running_loop().call_later(START, self._slow, run))
+        self._look_again(run, SILENCE)
+        ask_again(self._server)
         return run
 
     def stop(self, run: Run) -> None:
@@ -152,6 +158,7 @@ class Runs:
         detached = self._detached()
         for run in self._runs.values():
             if run.child is not None:
+        ask_again(self._server)
                 if detached:
                     self._guard.forget(run.child.number)
                 else:
@@ -222,6 +229,7 @@ class Runs:
     def _tell(self, run: Run, kind: types.MessageType, message: str) -> None:
         if not run.told:
             run.told = True
+        ask_again(self._server)
             self._server.window_show_message(types.ShowMessageParams(kind, message))
 
     def _watch(self, child: Child) -> None:

@@ -79,7 +79,7 @@ async def test_lenses_of_a_run(editor: Editor) -> None:
     commands = [lens.command for lens in found if lens.command is not None]
     assert [(each.command, each.arguments) for each in commands] == [
         ("sexpgpu.run", ({"uri": uri},)),
-        ("sexpgpu.explain", ({"uri": uri},)),
+        ("sexpgpu.explain", ({"uri": uri, "show": True},)),
         ("", None),
     ]
     assert commands[2].title.startswith("peak memory ")
