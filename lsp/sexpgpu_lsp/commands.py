@@ -23,10 +23,9 @@ from sexpgpu_lsp.log import log
 from sexpgpu_lsp.runs import Asked
 from sexpgpu_lsp.runs_child import in_thread
 from sexpgpu_lsp.runs_report import Text
+from sexpgpu_lsp.showing import show
 from sexpgpu_lsp.uris import file_key, key_of, source_name
 from sexpgpu_lsp.worker import QUERY
-from sexpgpu_lsp.runs_why import advice
-from sexpgpu_lsp.showing import show
 
 if TYPE_CHECKING:
     from sexpgpu_lsp.server import Server
@@ -91,14 +90,14 @@ def register(server: Server) -> None:
         answer = await _analysed(server, _text(given, "uri"), told)
         if given.get("compile"):
             answer["note"] = "the compiled program's own figures are not built yet: these are the plan's, from the graphs alone"
+        if given.get("show"):
+            show(server, f"{Path(source_name(_text(given, 'uri'), None)).stem} explained.txt", answer["text"])
         return answer
 
     async def plot(given: Arguments) -> dict[str, Any]:
         number = _text(given, "run")
         known = server.runs.get(number)
         folder = known.folder if known is not None else number
-        if given.get("show"):
-            show(server, f"{Path(source_name(_text(given, 'uri'), None)).stem} explained.txt", answer["text"])
         if known is None and not os.path.isabs(number):
             _refuse(f"there is no run {number} here; a run of another time is named by its folder's whole path")
         try:

@@ -95,6 +95,10 @@ class Runs:
     def get(self, number: str) -> Run | None:
         return self._runs.get(number)
 
+    def running(self, key: str) -> list[Run]:
+        """Those of a document that go on, the first first."""
+        return [run for run in self._runs.values() if not run.over and run.text.document.key == key]
+
     def facts(self) -> list[dict[str, Any]]:
         """All of them, the first first."""
         return [run.facts() for run in self._runs.values()]
@@ -106,10 +110,6 @@ class Runs:
         folder = _reserve(base, asked.name)
         run = Run(self._number(os.path.basename(folder)), folder, asked)
         arguments = ["run", document.source.name, "--texts", "-", "--events", "-", "--progress", "none", "--out", folder]
-    def running(self, key: str) -> list[Run]:
-        """Those of a document that go on, the first first."""
-        return [run for run in self._runs.values() if not run.over and run.text.document.key == key]
-
         for option, value in (("--steps", asked.steps), ("--device", asked.device)):
             arguments += [] if value is None else [option, str(value)]
         texts = {source.name: source.text for source in asked.text.sources.values()}
@@ -129,7 +129,7 @@ class Runs:
             self._watch(run.child)
         self._server.publisher.drop(document.key)
         run.progress = Progress(self._server, f"sexpgpu/{run.number}", f"run {run.name}")
-        self._look_again(run, SILENCE)
+        run.timers.append(asyncio.get_running_loop().call_later(START, self._slow, run))
         ask_again(self._server)
         return run
 
@@ -146,6 +146,7 @@ class Runs:
         run.timers.append(asyncio.get_running_loop().call_later(GRACE, self._force, run))
         if run.progress is not None:
             run.progress.report("stopping", None, time.monotonic())
+        ask_again(self._server)
 
     def cancelled(self, token: Any) -> None:
         """The user pressed the button of a progress."""
@@ -158,7 +159,6 @@ class Runs:
         detached = self._detached()
         for run in self._runs.values():
             if run.child is not None:
-        ask_again(self._server)
                 if detached:
                     self._guard.forget(run.child.number)
                 else:
@@ -214,6 +214,7 @@ class Runs:
         over = [number for number, each in self._runs.items() if each.over]
         for number in over[:-_KEPT]:
             del self._runs[number]
+        ask_again(self._server)
 
     def _force(self, run: Run) -> None:
         if run.child is not None:
@@ -229,7 +230,6 @@ class Runs:
     def _tell(self, run: Run, kind: types.MessageType, message: str) -> None:
         if not run.told:
             run.told = True
-        ask_again(self._server)
             self._server.window_show_message(types.ShowMessageParams(kind, message))
 
     def _watch(self, child: Child) -> None:
