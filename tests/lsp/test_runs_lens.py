@@ -49,11 +49,11 @@ async def test_a_run_is_started_and_stopped_by_its_lenses(tmp_path: Path) -> Non
         assert await lens(editor, uri, "■") is None
         await press(editor, uri, "▶ Run")
         await editor.until(lambda: len(asked) == 1)
+        (run,) = (await editor.command("runs"))["runs"]
+        await editor.process(run["run"])
         assert await lens(editor, other, "■") is None
         assert (await press(editor, uri, "■ Stop")).title == "■ Stop"
         await editor.until(lambda: len(asked) == 2)
-        (run,) = (await editor.command("runs"))["runs"]
-        await editor.process(run["run"])
         assert (await press(editor, uri, "■ Stop")).title == "■ Stop at once"
         assert (await editor.over(run["run"]))["state"] == "stopped"
         await editor.until(lambda: len(asked) == 3)
