@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import logging
 import os
 import platform
@@ -34,6 +35,7 @@ from sexpgpu_jax.signals import Signals, Stopped
 from sexpgpu_jax.whole import whole
 
 LOG = logging.getLogger("sexpgpu_jax")
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 
 
 def run_command(args: argparse.Namespace) -> int:
@@ -124,6 +126,8 @@ def _train(args: argparse.Namespace, analysis: Analysis, files: Files, folder: F
             LOG.exception("the run failed")
             if is_out_of_memory(error):
                 return outcome.faulted(out_of_memory(program, error))
+            if isinstance(error, OSError) and error.errno in _NO_ROOM:
+                return outcome.failed(f"nothing can be written into {folder.path}: {os.strerror(error.errno).lower()}", 1)
             reason = " ".join(str(error).split())
             where = f"the trace is in {folder.path / LOG_FILE}"
             return outcome.failed(f"internal error: {type(error).__name__}: {reason[:300]} ({where})", 1)

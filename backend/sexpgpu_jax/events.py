@@ -12,21 +12,28 @@ import numpy as np
 
 
 class Events:
-    """Writes every event to all `sinks`, each line flushed. A sink whose reader has gone is dropped; the run goes on."""
+    """Writes every event to all `sinks`, each line flushed. A sink whose reader has gone is dropped; the run goes on. One that
+    cannot be written for another reason is dropped too, and that is raised once all others have the event."""
 
     def __init__(self, sinks: Iterable[TextIO]) -> None:
         self._sinks = list(sinks)
 
     def emit(self, kind: str, step: int, **more: Any) -> None:
-        """Write an event. Values that JSON has no number for (nan, inf) become null."""
+        """Write an event. Values that JSON has no number for (nan, inf) become null. Raises OSError where a disk is full."""
         event = {"kind": kind, "time": now(), "step": step, **{name: _plain(value) for name, value in more.items()}}
         line = json.dumps(event, ensure_ascii=False, allow_nan=False) + "\n"
+        failure: OSError | None = None
         for sink in list(self._sinks):
             try:
                 sink.write(line)
                 sink.flush()
             except (BrokenPipeError, ValueError):
                 self._sinks.remove(sink)
+            except OSError as error:
+                self._sinks.remove(sink)
+                failure = error
+        if failure is not None:
+            raise failure
 
 
 def now() -> str:

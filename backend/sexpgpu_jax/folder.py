@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sexpgpu.records.process import Held
 from sexpgpu.source import Source
 
 EVENTS = "events.jsonl"
@@ -29,6 +31,7 @@ class Folder:
             raise FolderTaken(f"{path} holds a run already; name another folder with --out")
         path.mkdir(parents=True, exist_ok=True)
         self.path = path
+        self._held = Held(str(path))
         self.events = (path / EVENTS).open("a", encoding="utf-8", newline="\n")
         self.log = logging.getLogger("sexpgpu_jax")
         self._handler = logging.FileHandler(path / LOG, encoding="utf-8")
@@ -56,9 +59,11 @@ class Folder:
 
     def close(self) -> None:
         """Close the folder's files."""
-        self.events.close()
+        with suppress(OSError):  # what a full disk did not take has been told
+            self.events.close()
         self.log.removeHandler(self._handler)
         self._handler.close()
+        self._held.release()
 
 
 def save_parameters(path: Path, parameters: Mapping[str, Any]) -> None:

@@ -13,12 +13,13 @@ from sexpgpu.program.model import Program
 from sexpgpu_jax.faults import RunFault
 
 _CONTROL_GROUP = ("memory.max", "memory/memory.limit_in_bytes")
+_WORDS = ("RESOURCE_EXHAUSTED", "Cannot allocate memory", "failed to map segment")  # of XLA, the system, its loader of libraries
 _SAID = 200
 
 
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether that is what an exception speaks of."""
-    return isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error)
+    return isinstance(error, MemoryError) or any(words in str(error) for words in _WORDS)
 
 
 def out_of_memory(program: Program, error: BaseException) -> RunFault:
@@ -38,7 +39,10 @@ def available() -> int | None:
     """The bytes of the run's device; of a processor those of this machine that a process here may take. None where nobody tells."""
     from sexpgpu_jax.runtime import the_device
 
-    device = the_device()
+    try:
+        device = the_device()
+    except Exception:  # noqa: BLE001  JAX itself may have found no room
+        return min(_machine(), default=None)
     stats = device.memory_stats() or {}
     if "bytes_limit" in stats:
         return int(stats["bytes_limit"])

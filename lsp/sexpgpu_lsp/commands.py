@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import signal
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
@@ -15,7 +16,8 @@ from sexpgpu.analysis import Analysis
 from sexpgpu.cli.explain import as_json
 from sexpgpu.explain import explain, report_text
 from sexpgpu.files import DISK
-from sexpgpu.records import page, read_run
+from sexpgpu.plan.memory import plan_memory
+from sexpgpu.records import page, process_of, read_run
 from sexpgpu.source import Source
 from sexpgpu_lsp.analyses import AnalysisFailed
 from sexpgpu_lsp.documents import Document, World
@@ -23,6 +25,7 @@ from sexpgpu_lsp.log import log
 from sexpgpu_lsp.runs import Asked
 from sexpgpu_lsp.runs_child import in_thread
 from sexpgpu_lsp.runs_report import Text
+from sexpgpu_lsp.runs_why import advice
 from sexpgpu_lsp.showing import show
 from sexpgpu_lsp.uris import file_key, key_of, source_name
 from sexpgpu_lsp.worker import QUERY
@@ -58,7 +61,7 @@ def register(server: Server) -> None:
             sources = {file_key(module.path): module.source for module in analysis.unit.modules if not module.source.builtin}
             sources[document.key] = document.source
             name = program.run.name or Path(document.source.name).stem.rpartition(":")[2]
-            return Asked(Text(document, world, sources), name, steps, device)
+            return Asked(Text(document, world, sources), name, steps, device, advice(plan_memory(program)))
 
         wanted = await _analysed(server, _text(given, "uri"), asked)
         try:
@@ -71,10 +74,14 @@ def register(server: Server) -> None:
     async def stop(given: Arguments) -> dict[str, Any]:
         number = _text(given, "run")
         known = server.runs.get(number)
-        if known is None:
-            _refuse(f"there is no run {number} here")
-        server.runs.stop(known)
-        return {"run": number, "state": known.state}
+        if known is not None:
+            server.runs.stop(known)
+            return {"run": number, "state": known.state}
+        process = process_of(number) if os.path.isabs(number) else None
+        if process is None:
+            _refuse(f"there is no run {number} here; one that was begun elsewhere is named by its folder's whole path")
+        os.kill(process, signal.SIGTERM)
+        return {"run": number, "state": "stopping"}
 
     async def runs(given: Arguments) -> dict[str, Any]:
         return {"runs": server.runs.facts()}
@@ -99,7 +106,7 @@ def register(server: Server) -> None:
         known = server.runs.get(number)
         folder = known.folder if known is not None else number
         if known is None and not os.path.isabs(number):
-            _refuse(f"there is no run {number} here; a run of another time is named by its folder's whole path")
+            _refuse(f"there is no run {number} here; one that was begun elsewhere is named by its folder's whole path")
         try:
             return {"html": await in_thread(lambda: page(read_run(folder)))}
         except OSError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -138,13 +139,15 @@ class Publisher:
         if self._pulls and changed:
             self._refresh()
 
-    def put(self, document: Document, key: str, found: Found) -> None:
-        """Show what a run of a document found in a file, until one of the two is edited or the document is run again."""
+    def put(self, document: Document, found: Mapping[str, Found]) -> None:
+        """Show what a run of a document found, by the key of the file, until that or the document is edited or the document is run
+        again."""
         self.drop(document.key)
         self._ran[_RUN + document.key] = document.source
-        self._found.setdefault(key, {})[_RUN + document.key] = found
-        if self._show(key) and self._pulls:
-            self._refresh()
+        for key, each in found.items():
+            self._found.setdefault(key, {})[_RUN + document.key] = each
+            if self._show(key) and self._pulls:
+                self._refresh()
 
     def drop(self, document: str) -> None:
         """Forget what a run of a document found."""

@@ -18,7 +18,8 @@ from sexpgpu_lsp.lenses import ask_again
 from sexpgpu_lsp.log import log
 from sexpgpu_lsp.runs_child import Child, End, Event
 from sexpgpu_lsp.runs_guard import Guard
-from sexpgpu_lsp.runs_report import Progress, Text, error_found, why
+from sexpgpu_lsp.runs_report import Progress, Text, errors_found
+from sexpgpu_lsp.runs_why import kills, why
 
 if TYPE_CHECKING:
     from sexpgpu_lsp.server import Server
@@ -26,18 +27,24 @@ if TYPE_CHECKING:
 EVENT = "sexpgpu/event"
 
 GRACE = 30.0  # seconds that a run has to write its checkpoint before it is killed
-START = 60.0  # seconds after which a run that has said nothing is worth a word
+SILENCE = 60.0  # seconds after which a run that has said nothing is worth a word
+_PATIENCE = 10  # times the longest silence so far, which is as good a reason to wait
+_LOGGED = 2**13  # characters
+_ERRORS = 100  # of one run
 _KEPT = 100  # runs that are over
+_MANY = ("metric", "diagnostic", "progress")
+"""Kinds of events that are not kept for a client which has stopped reading: `events.jsonl` in the run's folder has them."""
 _OVER = ("finished", "stopped", "failed")
 
 
 class Asked(NamedTuple):
-    """What to run: the texts, the run's name, and the values that stand in for the file's."""
+    """What to run: the texts, the run's name, the values that stand in for the file's, and what to do should memory not suffice."""
 
     text: Text
     name: str
     steps: int | None
     device: str | None
+    advice: str
 
 
 class Run:
@@ -49,7 +56,11 @@ class Run:
         self.folder = folder
         self.text = asked.text
         self.name = asked.name
+        self.advice = asked.advice
         self.started = time.time()
+        self.heard = time.monotonic()
+        self.silence = 0.0
+        self.kills = kills()
         self.state = "starting"
         self.said = ""
         self.why = ""
@@ -58,7 +69,7 @@ class Run:
         self.metrics: dict[str, dict[str, Any]] = {}
         self.child: Child | None = None
         self.progress: Progress | None = None
-        self.error: Event | None = None
+        self.errors: list[Event] = []
         self.told = self.stopping = self.forced = False
         self.timers: list[asyncio.TimerHandle] = []
 
@@ -129,7 +140,7 @@ class Runs:
             self._watch(run.child)
         self._server.publisher.drop(document.key)
         run.progress = Progress(self._server, f"sexpgpu/{run.number}", f"run {run.name}")
-        run.timers.append(asyncio.get_running_loop().call_later(START, self._slow, run))
+        self._look_again(run, SILENCE)
         ask_again(self._server)
         return run
 
@@ -143,7 +154,8 @@ class Runs:
         run.stopping = True
         run.state = "stopping"
         run.child.stop()
-        run.timers.append(asyncio.get_running_loop().call_later(GRACE, self._force, run))
+        self._put_off(run)
+        run.timers = [asyncio.get_running_loop().call_later(GRACE, self._force, run)]
         if run.progress is not None:
             run.progress.report("stopping", None, time.monotonic())
         ask_again(self._server)
@@ -165,6 +177,8 @@ class Runs:
                     self._watch(run.child)
 
     def _heard(self, run: Run, event: Event) -> None:
+        now = time.monotonic()
+        run.silence, run.heard = max(run.silence, now - run.heard), now
         step = event.get("step")
         if isinstance(step, int):
             run.step = step
@@ -176,31 +190,32 @@ class Runs:
             run.metrics[str(event.get("name"))] = {key: event.get(key) for key in ("value", "step", "stage")}
         elif kind == "progress" and isinstance(event.get("steps"), int):
             run.steps = event["steps"]
-        elif kind == "error":
-            run.error = event
-            found = error_found(self._server, run.text, event)
-            if found is not None:
-                self._server.publisher.put(run.text.document, *found)
-        self._server.connection.notify(EVENT, {"run": run.number, "event": event})
+        elif kind == "error" and len(run.errors) < _ERRORS:
+            run.errors.append(event)
+            found = errors_found(self._server, run.text, run.errors)
+            if found:
+                self._server.publisher.put(run.text.document, found)
+        if kind not in _MANY or not getattr(self._server.connection.writer, "stuck", False):
+            self._server.connection.notify(EVENT, {"run": run.number, "event": event})
         if run.progress is not None and kind in ("run", "progress"):
-            run.progress.report(*_shown(run, event), time.monotonic())
+            run.progress.report(*_shown(run, event), now)
 
     def _ended(self, run: Run, end: End) -> None:
         if run.child is not None:
             self._guard.forget(run.child.number)
         run.child = None
-        for timer in run.timers:
-            timer.cancel()
+        self._put_off(run)
         if run.forced or (run.stopping and run.state not in _OVER):
             run.state = "stopped"
         elif run.state not in _OVER or (run.state == "finished" and end.status != 0):
             run.state = "stopped" if end.status in (130, 143) else "failed"
         if run.state == "failed":
-            run.why = why(end, run.error)
+            run.why = why(end, run.errors[-1] if run.errors else None, run.advice, kills() - run.kills)
             self._tell(run, types.MessageType.Error, f"run {run.name} failed: {run.why}")
             if end.tail:
-                tail = "\n".join((f"run {run.number} wrote last:", *end.tail))
-                self._server.window_log_message(types.LogMessageParams(types.MessageType.Log, tail))
+                tail = "\n".join(end.tail)[-_LOGGED:]
+                says = f"run {run.number} wrote last:\n{tail}"
+                self._server.window_log_message(types.LogMessageParams(types.MessageType.Log, says))
         elif run.forced:
             run.why = f"it did not stop by itself and was killed; what it had done since its last checkpoint is lost ({run.folder})"
             self._tell(run, types.MessageType.Warning, f"run {run.name}: {run.why}")
@@ -221,11 +236,29 @@ class Runs:
             run.forced = True
             run.child.kill()
 
-    def _slow(self, run: Run) -> None:
-        """Nothing has been heard for long: the user may wait, or stop it."""
-        if run.state == "starting" and run.child is not None:
-            says = f"run {run.name} has said nothing for {START:g} seconds: it may still be loading JAX or waiting for its device"
-            self._server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, f"{says}; it can be stopped"))
+    def _put_off(self, run: Run) -> None:
+        for timer in run.timers:
+            timer.cancel()
+
+    def _look_again(self, run: Run, later: float) -> None:
+        run.timers = [asyncio.get_running_loop().call_later(later, self._look, run)]
+
+    def _look(self, run: Run) -> None:
+        """Has it said something of late? If not, that is said once: the user may wait, or stop it."""
+        if run.child is None or run.stopping:
+            return
+        silent, allowed = time.monotonic() - run.heard, max(SILENCE, _PATIENCE * run.silence)
+        if silent < allowed:
+            self._look_again(run, allowed - silent)
+            return
+        maybe = {
+            "starting": "it may still be loading JAX or waiting for its device",
+            "started": "it may still be compiling",
+        }.get(run.state, f"its last word was of step {run.step}, and it may hang")
+        says = f"run {run.name} has said nothing for {_duration(silent)}: {maybe}; it can be stopped"
+        self._server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, says))
+        if run.progress is not None:
+            run.progress.report(f"silent for {_duration(silent)}", None, time.monotonic())
 
     def _tell(self, run: Run, kind: types.MessageType, message: str) -> None:
         if not run.told:

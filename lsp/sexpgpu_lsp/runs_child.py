@@ -29,7 +29,9 @@ _PIECE = 2**14
 _LONGEST_LINE = 2**20
 _WAITING = 16  # pieces that the loop may be behind
 _LAST_WORDS = 0.5  # seconds that what a dead process wrote may take to arrive
-_TAIL = 2**13  # bytes of standard error
+_MOST_ERRORS = 2**24  # bytes of standard error that are kept while it runs
+_LOOK_AT_ERRORS = 1.0  # seconds
+_TAIL = 2**15  # bytes of standard error: a crash lists all threads after what it says
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
@@ -58,6 +60,7 @@ class Child:
         self._status: int | None = None
         self._silent = self._over = False
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed at the end of the process
+        _append(self._errors)
         try:
             with tempfile.TemporaryFile() as standard_input:
                 standard_input.write(given)
@@ -69,7 +72,7 @@ class Child:
                     stdout=subprocess.PIPE,
                     stderr=self._errors,
                     cwd=folder,
-                    env={**os.environ, "PYTHONIOENCODING": "utf-8:backslashreplace", "NO_COLOR": "1"},
+                    env={**os.environ, "PYTHONIOENCODING": "utf-8:backslashreplace", "NO_COLOR": "1", "PYTHONFAULTHANDLER": "1"},
                     start_new_session=True,
                 )
         except BaseException:
@@ -77,6 +80,7 @@ class Child:
             raise
         for work in (self._read, self._wait):
             threading.Thread(target=work, name=f"run {self.number}", daemon=True).start()
+        self._bound_errors()
 
     @property
     def number(self) -> int:
@@ -122,6 +126,20 @@ class Child:
 
     # In the loop
 
+    def _bound_errors(self) -> None:
+        """Of what somebody writes without end only the last is kept."""
+        if self._over:
+            return
+        self._loop.call_later(_LOOK_AT_ERRORS, self._bound_errors)
+        with suppress(OSError):
+            size = os.fstat(self._errors.fileno()).st_size
+            if size > _MOST_ERRORS:
+                self._errors.seek(size - _TAIL)
+                last = self._errors.read(_TAIL)
+                self._errors.truncate(0)
+                self._errors.write(last)
+                self._errors.flush()
+
     def _take(self, events: list[Event]) -> None:
         self._room.release()
         for event in events:
@@ -152,6 +170,14 @@ class Child:
             text = errors.read(_TAIL).decode("utf-8", "replace")
         lines = _COLOURS.sub("", text).splitlines()
         return [line.rstrip() for line in lines[1 if size > _TAIL else 0 :] if line.strip()]
+
+
+def _append(file: IO[bytes]) -> None:
+    """Whoever writes into the file writes at its end, wherever that is by then."""
+    if sys.platform != "win32":
+        import fcntl
+
+        fcntl.fcntl(file, fcntl.F_SETFL, fcntl.fcntl(file, fcntl.F_GETFL) | os.O_APPEND)
 
 
 def events_in(lines: Sequence[bytes]) -> list[Event]:

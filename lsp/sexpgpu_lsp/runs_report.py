@@ -1,10 +1,9 @@
-"""What is told of a run while it goes on: progress with a button that stops it, why it failed, where in the text it did."""
+"""What is told of a run while it goes on: progress with a button that stops it, and where in the text it failed."""
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lsprotocol import types
 
@@ -15,23 +14,14 @@ from sexpgpu.source import Position, Source, Span
 from sexpgpu_lsp.convert import NAME
 from sexpgpu_lsp.diagnostics import Found
 from sexpgpu_lsp.documents import Document, World
-from sexpgpu_lsp.runs_child import End, Event
+from sexpgpu_lsp.runs_child import Event
 from sexpgpu_lsp.uris import file_key
 
 if TYPE_CHECKING:
     from sexpgpu_lsp.server import Server
 
 _RARELY = 0.1  # seconds between two reports of progress
-_TOLD_LINES = 6
 _CODES = {rule.code for rule in vars(rules).values() if isinstance(rule, Rule)}
-
-_SIGNALS = {
-    "SIGKILL": "it was killed (SIGKILL): most likely the machine ran out of memory, and the system ended the largest "
-    "process; a smaller :batch takes less",
-    "SIGSEGV": "the backend crashed (SIGSEGV): that is a fault in a native library, the driver or JAX, not in the file",
-    "SIGABRT": "the backend gave up (SIGABRT): a native library, the driver or JAX, met something that it cannot go on from",
-    "SIGBUS": "the backend crashed (SIGBUS): often the disk or shared memory is full",
-}
 
 
 class Text(NamedTuple):
@@ -85,57 +75,35 @@ class Progress:
         self._server.connection.notify(types.PROGRESS, types.ProgressParams(token=self._token, value=value))
 
 
-def why(end: End, error: Event | None) -> str:
-    """Why a run failed, in a sentence or a few lines: what it said itself, or what its end and its last words tell."""
-    if error is not None and isinstance(error.get("message"), str):
-        code = error.get("code")
-        message = cast("str", error["message"])
-        return f"{message} [{code}]" if isinstance(code, str) else message
-    last = "\n".join(_worth_reading(end.tail))
-    if end.status < 0:
-        name = _signal_name(-end.status)
-        reason = _SIGNALS.get(name, f"it was ended by a signal ({name})")
-        return f"{reason}\n{last}" if last and name != "SIGKILL" else reason
-    if last:
-        return last
-    return f"it ended without a word (exit status {end.status})"
+def errors_found(server: Server, text: Text, errors: Sequence[Event]) -> dict[str, Found]:
+    """Run-time errors as diagnostics, by the keys of the files that they are in; those that have no place in a text of the run are
+    left out. Ranges of events count UTF-16 units, those of diagnostics what was agreed with the client."""
+    found: dict[str, Found] = {}
+    for error in errors:
+        key = file_key(str(error.get("file", "")))
+        source = text.sources.get(key)
+        span = None if source is None else _span(source, error.get("range"))
+        if source is None or span is None:
+            continue
+        if key not in found:
+            own = key == text.document.key
+            uri = text.document.uri if own else server.publisher.uri_for(text.world, text.document)(source)
+            found[key] = Found(uri, text.world.source(key), [])
+        found[key].diagnostics.append(_diagnostic(server, error, span))
+    return found
 
 
-def _worth_reading(tail: Sequence[str]) -> list[str]:
-    """Of a stack trace the exception, of anything else the last lines."""
-    for number in range(len(tail) - 1, -1, -1):
-        if tail[number].startswith("Traceback (most recent"):
-            rest = [line for line in tail[number + 1 :] if not line.startswith(" ")]
-            return rest[-1:] or list(tail[-1:])
-    return [line.removeprefix(f"{NAME}: ") for line in tail[-_TOLD_LINES:]]
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
-
-
-def error_found(server: Server, text: Text, error: Event) -> tuple[str, Found] | None:
-    """A run-time error as a diagnostic of the file that it is in, with that file's key; None where it has no place in a text of the
-    run. Ranges of events count UTF-16 units, those of diagnostics what was agreed with the client."""
-    key = file_key(str(error.get("file", "")))
-    source = text.sources.get(key)
-    span = None if source is None else _span(source, error.get("range"))
-    if source is None or span is None:
-        return None
-    code = error.get("code")
-    diagnostic = types.Diagnostic(
+def _diagnostic(server: Server, error: Event, span: Span) -> types.Diagnostic:
+    code, help = error.get("code"), error.get("help")
+    message = str(error.get("message", "the run failed here"))
+    return types.Diagnostic(
         range=server.documents.converter.range(span),
-        message=str(error.get("message", "the run failed here")),
+        message=f"{message}\nhelp: {help}" if isinstance(help, str) and help else message,
         severity=types.DiagnosticSeverity.Error,
         code=code if isinstance(code, str) else None,
         code_description=types.CodeDescription(href=rule_link(code)) if isinstance(code, str) and code in _CODES else None,
         source=NAME,
     )
-    uri = text.document.uri if key == text.document.key else server.publisher.uri_for(text.world, text.document)(source)
-    return key, Found(uri, text.world.source(key), [diagnostic])
 
 
 def _span(source: Source, given: Any) -> Span | None:

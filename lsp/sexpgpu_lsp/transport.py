@@ -11,6 +11,7 @@ import re
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import NamedTuple
@@ -21,6 +22,7 @@ _LONGEST_HEADER = 2**16
 _LONGEST_BODY = 2**28
 _PIECE = 2**16
 _LAST_WORDS = 0.5  # seconds
+_STUCK = 1.0  # seconds
 
 
 class Stream(NamedTuple):
@@ -109,12 +111,19 @@ class Writer:
         self._queue: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._stream = stream
         self._broken = broken
+        self._since: float | None = None
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
         self._thread.start()
 
     def write(self, data: bytes) -> None:
         """Write a whole message, some time."""
         self._queue.put(data)
+
+    @property
+    def stuck(self) -> bool:
+        """Whether the client has stopped reading: it has not taken a message for long."""
+        since = self._since
+        return since is not None and time.monotonic() - since > _STUCK
 
     def close(self) -> None:
         """Wait, not long, until all that was written is out."""
@@ -123,8 +132,10 @@ class Writer:
 
     def _run(self) -> None:
         while (data := self._queue.get()) is not None:
+            self._since = time.monotonic()
             try:
                 self._stream.write(data)
+                self._since = None
             except (OSError, ValueError):
                 with suppress(RuntimeError):  # the loop is closed already
                     self._broken()

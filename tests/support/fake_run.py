@@ -79,13 +79,23 @@ def main(how: str) -> int:
         wait()
     elif how == "hangs":
         wait()
-    elif how == "killed":
+    elif how == "stalls":  # at the first step
         begin()
         steps(1)
-        os.kill(os.getpid(), signal.SIGKILL)
-    elif how == "crashes":
+        wait()
+    elif how.startswith("SIG"):  # what ends it
         begin()
-        print("Fatal: some library", file=sys.stderr, flush=True)
+        steps(1)
+        print("run /where/it/is", "the last words of some library", sep="\n", file=sys.stderr, flush=True)
+        os.kill(os.getpid(), getattr(signal, how))
+        wait()
+    elif how == "aborts":  # as a library does that has no memory left
+        begin()
+        print("terminate called after throwing an instance of 'std::bad_alloc'", file=sys.stderr, flush=True)
+        os.abort()
+    elif how == "dies":  # before its first event
+        sys.stdout.write('{"kind": "run", "ti')
+        sys.stdout.flush()
         os.kill(os.getpid(), signal.SIGSEGV)
     elif how == "raises":
         begin()
@@ -115,6 +125,31 @@ def main(how: str) -> int:
     elif how == "chatters":  # on standard error, more than a pipe holds
         for number in range(40_000):
             print(f"warning {number}", file=sys.stderr)
+        return 1
+    elif how == "screams":  # more than anybody wants to keep
+        begin()
+        for _ in range(40):
+            sys.stderr.write("warning\n" * 131_072)
+        sys.stderr.flush()
+        began = time.monotonic()
+        while os.fstat(2).st_size > 2**24 and time.monotonic() - began < LONG:
+            time.sleep(0.05)
+        print("the last word", file=sys.stderr, flush=True)
+        emit("kept", size=os.fstat(2).st_size)
+        return 1
+    elif how in ("floods", "pours"):  # events as fast as it can write them, or with pauses
+        begin()
+        for step in range(1, 30_001):
+            print(json.dumps({"kind": "metric", "time": TIME, "step": step, "name": "train/loss", "value": 1.0, "stage": 0}))
+            if how == "pours" and step % 10_000 == 0:
+                time.sleep(1.5)
+        sys.stdout.flush()
+        emit("run", 30_000, state="finished", file=FILE)
+    elif how == "twice":  # two errors, with what to do about them
+        for line in (0, 1):
+            span = {"start": {"line": line, "character": 0}, "end": {"line": line, "character": 3}}
+            emit("error", 0, code=None, message=f"error {line}", help="write less", file=FILE, range=span)
+        emit("run", 0, state="failed", file=FILE)
         return 1
     elif how == "leaves":  # something that keeps its output open
         begin()

@@ -17,13 +17,19 @@ from support.command import environment
 from support.editor import ENCODINGS, PATIENCE, Client, Editor, make_client, uri_for
 
 FAKE = Path(__file__).parent / "fake_run.py"
+BACKEND = "import sys; from sexpgpu.cli import main; sys.exit(main(sys.argv[1:]))"
 PROGRESS = types.ClientCapabilities(window=types.WindowClientCapabilities(work_done_progress=True))
 
 
-def server_for(how: str, command: str = sys.executable, **constants: float) -> list[str]:
-    """The command of a server whose runs behave so; `real` is the backend. Constants of its module `runs` may be changed."""
+def server_for(how: str, command: str = sys.executable, limit: int = 0, files: int = 0, **constants: float) -> list[str]:
+    """The command of a server whose runs behave so; `real` is the backend. Constants of its module `runs` may be changed. `limit`
+    bounds the memory of a run in MiB, `files` each of its files in bytes."""
     fake = "" if how == "real" else f"c.COMMAND = [{command!r}, '-P', {str(FAKE)!r}, {how!r}]\n"
     set_them = "".join(f"r.{name} = {value}\n" for name, value in constants.items())
+    bounds = {name: bound for name, bound in (("RLIMIT_AS", limit * 2**20), ("RLIMIT_FSIZE", files)) if bound}
+    given = [f"import resource as m; m.setrlimit(m.{name}, ({bound}, m.RLIM_INFINITY))\n" for name, bound in bounds.items()]
+    if given:
+        fake = f"c.COMMAND = [{sys.executable!r}, '-c', {''.join(given) + BACKEND!r}]\n"
     imports = "import sys, sexpgpu_lsp.runs_child as c, sexpgpu_lsp.runs as r\n"
     return [sys.executable, "-c", f"{imports}{fake}{set_them}from sexpgpu_lsp.server import serve\nsys.exit(serve())"]
 
@@ -90,6 +96,13 @@ class RunEditor(Editor):
         await self.heard(run, lambda event: event["kind"] == "process")
         return next(event["number"] for event in self.events(run) if event["kind"] == "process")
 
+    def runs_process(self) -> int:
+        """The number of the process of the one run that goes on."""
+        server = self.client._server
+        assert server is not None
+        (found,) = filter(is_run, children(server.pid))
+        return found
+
     @property
     def shown(self) -> list[str]:
         """The messages that popped up."""
@@ -107,12 +120,14 @@ async def runner(
     folder: Path | None = None,
     settings: Any = None,
     command: str = sys.executable,
+    limit: int = 0,
+    files: int = 0,
     **constants: float,
 ) -> AsyncIterator[RunEditor]:
     """An editor with a server of its own."""
     client = make_client()
     editor = RunEditor(client)
-    await client.start_io(*server_for(how, command, **constants), env=run_environment())
+    await client.start_io(*server_for(how, command, limit, files, **constants), env=run_environment())
     params = types.InitializeParams(
         capabilities or PROGRESS, root_uri=None if folder is None else uri_for(folder), initialization_options=settings
     )
@@ -143,6 +158,11 @@ def alive(process: int) -> bool:
 def children(process: int) -> list[int]:
     """The processes that a process has started and not taken leave of, zombies too."""
     return [int(each) for task in Path(f"/proc/{process}/task").iterdir() for each in (task / "children").read_text().split()]
+
+
+def is_run(process: int) -> bool:
+    """Whether a process is a run, and goes on."""
+    return b"--events" in Path(f"/proc/{process}/cmdline").read_bytes()
 
 
 def _plain(value: Any) -> Any:

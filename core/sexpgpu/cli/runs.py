@@ -5,34 +5,37 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
 
 from sexpgpu.cli import complain
 from sexpgpu.cli.arguments import Parser
-from sexpgpu.records import Record, page, read_run, run_folders
+from sexpgpu.records import Record, page, process_of, read_run, run_folders
 
 DEFAULT = "runs"
-_SHOW, _PLOT = "show", "plot"
+_SHOW, _PLOT, _STOP = "show", "plot", "stop"
+_GRACE = 30.0  # seconds that a run has to write its checkpoint before it is killed
 
 
 def parser() -> Parser:
     """What `runs` takes."""
     parser = Parser(
         "runs",
-        "List runs, show one, or draw its curves as a page. Exit status: 0, or 2 where there is no such run.",
-        usage="sexpgpu runs [DIR]\n       sexpgpu runs show RUN\n       sexpgpu runs plot RUN [--output FILE]",
+        "List runs, show one, draw its curves as a page, or stop it. Exit status: 0, or 2 where there is no such run.",
+        usage="sexpgpu runs [DIR]\n       sexpgpu runs show RUN\n       sexpgpu runs plot RUN [--output FILE]\n"
+        "       sexpgpu runs stop RUN",
     )
-    parser.add_argument("what", nargs="?", default=DEFAULT, metavar="DIR | show | plot", help=f"default: {DEFAULT}")
+    parser.add_argument("what", nargs="?", default=DEFAULT, metavar="DIR | show | plot | stop", help=f"default: {DEFAULT}")
     parser.add_argument("run", nargs="?", metavar="RUN", help=f"a run's folder, or its name below {DEFAULT}")
     parser.add_argument("--output", metavar="FILE", help="where plot writes, - for standard output (default: RUN/plot.html)")
     return parser
 
 
 def run(args: argparse.Namespace) -> int:
-    """List, show or plot."""
+    """List, show, plot or stop."""
     what: str = args.what
-    if what not in (_SHOW, _PLOT):
+    if what not in (_SHOW, _PLOT, _STOP):
         if args.run is not None:
-            parser().error(f"{what} is neither show nor plot; to list the runs of a folder, name the folder alone")
+            parser().error(f"{what} is none of show, plot and stop; to list the runs of a folder, name the folder alone")
         return _list(what)
     if args.run is None:
         parser().error(f"which run? as: sexpgpu runs {what} RUN")
@@ -45,7 +48,32 @@ def run(args: argparse.Namespace) -> int:
     if what == _SHOW:
         sys.stdout.write(_shown(record))
         return 0
+    if what == _STOP:
+        return _stop(record)
     return _write(page(record), args.output or os.path.join(folder, "plot.html"))
+
+
+def _stop(record: Record) -> int:
+    """Stop a run gracefully, and by force after a grace time."""
+    import signal
+    from contextlib import suppress
+
+    process = process_of(record.folder)
+    if process is None:
+        complain(f"{record.name} is not running: {record.state or 'it has said nothing'}")
+        return 2
+    with suppress(ProcessLookupError):  # it has ended by itself meanwhile
+        os.kill(process, signal.SIGTERM)
+        deadline = time.monotonic() + _GRACE
+        while process_of(record.folder) is not None:
+            if time.monotonic() > deadline:
+                os.kill(process, getattr(signal, "SIGKILL", signal.SIGTERM))
+                print(f"{record.name} did not stop within {_GRACE:g} s and was killed")
+                return 0
+            time.sleep(0.05)
+    record = read_run(record.folder)
+    print(f"{record.name} {record.state} at step {_progress(record)}")
+    return 0
 
 
 def _write(html: str, path: str) -> int:

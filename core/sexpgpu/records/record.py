@@ -7,7 +7,11 @@ import os
 import re
 from typing import Any, NamedTuple, cast
 
+from sexpgpu.records.process import PROCESS, process_of
+
 EVENTS = "events.jsonl"
+OVER = ("finished", "stopped", "failed")
+KILLED = "killed"
 _STAGE = re.compile(r"stage (\d+) -> (\d+)")
 
 
@@ -20,8 +24,9 @@ class Point(NamedTuple):
 
 
 class Record:
-    """What has been recorded of one run: `state` of its last `run` event, `curves` by the metric's name in the order of steps, the
-    `annotations` and checkpoints as `(step, text)`, the messages of its `errors`."""
+    """What has been recorded of one run: `state` of its last `run` event, `killed` where its process ended before it could say so;
+    `curves` by the metric's name in the order of steps, the `annotations` and checkpoints as `(step, text)`, the messages of its
+    `errors`."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -97,6 +102,9 @@ def read_run(folder: str) -> Record:
                 continue
             if isinstance(event, dict):
                 record.take(cast("dict[str, Any]", event))
+    left = os.path.exists(os.path.join(folder, PROCESS))
+    if left and record.state not in OVER and process_of(folder) is None:
+        record.state = KILLED
     return record
 
 
