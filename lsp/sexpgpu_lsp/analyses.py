@@ -88,6 +88,16 @@ class Analyses:
                 views += [View(known.analysis, each) for each in modules if file_key(each.path) == key]
         return views
 
+    def closed(self, world: World, document: Document) -> tuple[dict[str, Used], Analysis | None]:
+        """The analysis of a document that no editor has open, which is not kept, and the other files that it is made from;
+        None where it raised."""
+        files = OpenFiles(world)
+        try:
+            return files.used, analyse(document.source, files, Options(ignore=self.ignore | self._ignored(document, files)))
+        except Exception as error:  # noqa: BLE001  the server goes on, whatever a file brings about
+            log.error("analysing %s failed: %s: %s", document.uri, type(error).__name__, error, exc_info=error)
+            return files.used, None
+
     def stale(self, world: World) -> list[str]:
         """The open documents whose analysis is missing, or made from texts that have changed."""
         for key in [key for key in self._kept if key not in world.documents]:

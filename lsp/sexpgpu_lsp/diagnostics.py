@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from sexpgpu.analysis import Analysis
 from sexpgpu.source import Source
 from sexpgpu_lsp.analyses import AnalysisFailed
 from sexpgpu_lsp.convert import NAME, Converter, UriOf, identity
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 _PRELUDE_NAME = "prelude:"
 _RUN = "run "  # before the key of a document, what a run of it found
-_OPTIONS = types.DiagnosticOptions(identifier=NAME, inter_file_dependencies=True, workspace_diagnostics=False)
+_OPTIONS = types.DiagnosticOptions(identifier=NAME, inter_file_dependencies=True, workspace_diagnostics=True)
 
 
 class Found(NamedTuple):
@@ -60,6 +61,8 @@ class Publisher:
         self._results: dict[str, _Shown] = {}
         self._ran: dict[str, Source] = {}
         """By what a run found is kept under, the text that was run."""
+        self._everywhere: tuple[str, ...] = ()
+        """The beginnings of the keys of the files that the client pulls, open or not."""
         self._may_pull = False
         self._pulls = False
         self._refreshing = False
@@ -87,12 +90,12 @@ class Publisher:
                 report = self.report(world, document)
         return report, [other for other in server.analyses.stale(world) if other != key]
 
-    def report(self, world: World, document: Document) -> Report:
-        """What the analysis of a document finds. Raises AnalysisFailed."""
-        analysis = self._server.analyses.of(world, document)
+    def report(self, world: World, document: Document, analysis: Analysis | None = None) -> Report:
+        """What the analysis of a document finds; the one that is kept, if none is given. Raises AnalysisFailed."""
+        analysis = analysis or self._server.analyses.of(world, document)
         converter: Converter = self._server.documents.converter
         uri = self.uri_for(world, document)
-        found = {document.key: Found(document.uri, document.source, [])}
+        found = {document.key: Found(document.uri, world.source(document.key), [])}
         for module in analysis.unit.modules:
             if module.source is not document.source:
                 key = file_key(module.path)
@@ -127,17 +130,35 @@ class Publisher:
             return
         if self._ran.get(_RUN + document.key, document.source) is not document.source:
             self.drop(document.key)
-        about = [key for key, roots in self._found.items() if document.key in roots and key not in report.found]
-        for key in about:
-            self._remove(key, document.key)
-        for key, found in report.found.items():
-            self._found.setdefault(key, {})[document.key] = found
+        about = self._replace(report)
         changed = self._show(document.key, always=edited) and not edited and not pulled
-        for key in (*about, *report.found):
+        for key in about:
             if key != document.key and self._show(key):
                 changed = True
         if self._pulls and changed:
             self._refresh()
+
+    def take_closed(self, report: Report) -> None:
+        """Take in what the analysis of a file found that no editor has open, for a client that pulls it."""
+        if report.document.key not in self._server.documents.world.documents:
+            for key in self._replace(report):
+                self._show(key)
+
+    def forget(self, key: str) -> None:
+        """There is no such file any more."""
+        for other in [other for other, roots in self._found.items() if key in roots]:
+            self._remove(other, key)
+            self._show(other)
+
+    def _replace(self, report: Report) -> list[str]:
+        """Put what an analysis found in the place of what the last one found; the keys of the files that either speaks of."""
+        root = report.document.key
+        about = [key for key, roots in self._found.items() if root in roots and key not in report.found]
+        for key in about:
+            self._remove(key, root)
+        for key, found in report.found.items():
+            self._found.setdefault(key, {})[root] = found
+        return [*about, *report.found]
 
     def put(self, document: Document, found: Mapping[str, Found]) -> None:
         """Show what a run of a document found, by the key of the file, until that or the document is edited or the document is run
@@ -187,11 +208,27 @@ class Publisher:
                     self._push(key, each.uri, each.version, [])
         report = await self._server.worker.run(QUERY, lambda: self._report_now(document))
         self.take(report, edited=False, pulled=True)
-        merged = self.merged(document.key)
-        known = self._results.get(document.key)
+        return self.result(document.key, document.uri, previous)
+
+    def everywhere(self, folders: Sequence[str]) -> None:
+        """The client pulls what is below these folders, open or not: nothing of it is pushed any more."""
+        begins = tuple(os.path.join(file_key(folder), "") for folder in folders)
+        if begins != self._everywhere:
+            self._everywhere = begins
+            for key in list(self._shown):
+                self._show(key)
+
+    def found_in(self, keys: Iterable[str]) -> list[str]:
+        """These files, and all others that the client pulls without having them open, in which something was found."""
+        return list(dict.fromkeys([*keys, *(key for key in self._found if key.startswith(self._everywhere))]))
+
+    def result(self, key: str, uri: str, previous: str | None) -> types.DocumentDiagnosticReport:
+        """What is known of a file, or that it is what the client has."""
+        merged = self.merged(key)
+        known = self._results.get(key)
         if known is None or known.diagnostics != merged:
             self._number += 1
-            known = self._results[document.key] = _Shown(document.uri, merged, self._number)
+            known = self._results[key] = _Shown(uri, merged, self._number)
         result = f"{NAME}-{known.number}"
         if result == previous:
             return types.RelatedUnchangedDocumentDiagnosticReport(result_id=result)
@@ -216,7 +253,7 @@ class Publisher:
         document = self._server.documents.world.documents.get(key)
         merged = self.merged(key)
         shown = self._shown.get(key)
-        if document is not None and self._pulls:
+        if key.startswith(self._everywhere) if document is None else self._pulls:
             if shown is not None:
                 self._push(key, shown.uri, None, [])
             known = self._results.get(key)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sexpgpu_lsp.server import Server
 
 MOST_FILES = 2_000
-_MOST_FOLDERS = 5_000
+MOST_FOLDERS = 5_000
 _MOST_BYTES = 2**20
 _MOST_FOUND = 500
 _LONGEST = 2.0  # seconds of looking at files; what was not reached is the next search's
@@ -65,7 +65,7 @@ class Search:
         until = time.monotonic() + _LONGEST
         seen = set(world.documents)
         for folder in folders:
-            for path in islice(below(folder, _MOST_FOLDERS), MOST_FILES):
+            for path in islice(below(folder, MOST_FOLDERS), MOST_FILES):
                 key = file_key(path)
                 if key not in seen and time.monotonic() < until:
                     seen.add(key)
@@ -92,12 +92,17 @@ def register(server: Server) -> None:
 
     async def answer(params: types.WorkspaceSymbolParams) -> list[types.SymbolInformation]:
         documents = server.documents
-        folders = [path for uri in server.workspace.folders if (path := path_of(uri)) is not None]
-        if not folders and documents.folder is not None:
-            folders = [documents.folder]
-        return await asyncio.to_thread(search, params.query, documents.world, folders, documents.converter)
+        return await asyncio.to_thread(search, params.query, documents.world, folders(server), documents.converter)
 
     server.answers(types.WORKSPACE_SYMBOL)(answer)
+
+
+def folders(server: Server) -> list[str]:
+    """The folders that the client works in, as far as they are on the disk."""
+    found = [path for uri in server.workspace.folders if (path := path_of(uri)) is not None]
+    if not found and server.documents.folder is not None:
+        return [server.documents.folder]
+    return found
 
 
 def _symbols(source: Source, uri: str, shown: str, converter: Converter) -> list[types.SymbolInformation]:

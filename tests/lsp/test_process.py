@@ -26,7 +26,7 @@ CANCELLED, MODIFIED = -32800, -32801
 
 def patched(program: str) -> list[str]:
     """A server in which something was changed first."""
-    return [sys.executable, "-c", f"import sys\n{program}\nfrom sexpgpu_lsp.server import serve\nsys.exit(serve())"]
+    return [sys.executable, "-W", "error", "-c", f"import sys\n{program}\nfrom sexpgpu_lsp.server import serve\nsys.exit(serve())"]
 
 
 def code(answer: Any) -> int:

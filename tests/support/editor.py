@@ -25,7 +25,7 @@ from pytest_lsp.protocol import LanguageClientProtocol
 from sexpgpu.source import Encoding, Position, Source
 from support.command import environment
 
-SERVER = [sys.executable, "-m", "sexpgpu", "lsp"]
+SERVER = [sys.executable, "-W", "error", "-m", "sexpgpu", "lsp"]
 ENCODINGS: tuple[Encoding, ...] = ("utf-8", "utf-16", "utf-32")
 PATIENCE = 30.0  # seconds: the machine may be busy
 

@@ -217,13 +217,16 @@ async def lenses(s: Session, uri: str) -> None:
         assert lens["command"]["command"] in ["", *s.server["executeCommandProvider"]["commands"]]
 
 
-@asks("textDocument/diagnostic")
+@asks("textDocument/diagnostic", "workspace/diagnostic")
 async def diagnostics(s: Session, _: str) -> None:
     uri = s.open(FAULTY)
     assert ("diagnosticProvider" in s.server) == s.profile.pulls
     shown = await s.diagnostics(uri)
     pulled = (await s.ask("textDocument/diagnostic", uri))["items"]
     assert shown == pulled
+    everywhere = await s.ask("workspace/diagnostic", previousResultIds=[])
+    assert [each["items"] for each in everywhere["items"] if each["uri"] == uri] == [pulled]
+    assert uri_for(s.folder / "closed.sx") in [each["uri"] for each in everywhere["items"]]
     assert {"E-DTYPE-001": "(+ (iota [2]) (zeros [2]))", "E-NAME-002": "a", "H-NAME-001": "unused"}.items() <= {
         each["code"]: s.read(uri, each["range"]) for each in shown
     }.items()
