@@ -27,6 +27,7 @@ def parser() -> Parser:
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--json", action="store_true", help="as one JSON object")
     shown.add_argument("--graph", metavar="NAME", help="one graph, node by node, as objective or generate.step")
+    parser.add_argument("--compile", action="store_true", help="add the compiled program's own figures (not built yet)")
     add_set(parser)
     add_colour(parser)
     return parser
@@ -43,6 +44,8 @@ def run(args: argparse.Namespace) -> int:
     except SettingError as error:
         complain(str(error))
         return 2
+    if args.compile:
+        complain("--compile is not built yet: the figures are the plan's, from the graphs alone")
     if args.graph is not None:
         graph = analysis.program.graphs.get(args.graph)
         if graph is None:
@@ -50,6 +53,8 @@ def run(args: argparse.Namespace) -> int:
             known = ", ".join(analysis.program.graphs) or "none"
             complain(f"there is no graph {args.graph}; " + (f"did you mean {near[0]}?" if near else f"graphs: {known}"))
             return 2
+        if not analysis.ok:
+            complain(f"{args.file} has errors, which `sexpgpu check` shows: of the graph there is what came before them")
         sys.stdout.write(graph_text(graph))
         return 0
     report = explain(analysis)

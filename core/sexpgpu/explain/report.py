@@ -15,12 +15,14 @@ _LEAVES = ("input", "parameter", "constant")
 
 
 class GraphReport(NamedTuple):
-    """One graph: how many `times` it runs a microbatch, its operators, what it reads and gives by name, the paths of the parameters
-    that it reads, what it reports, and the bytes that its phase holds (None: not planned)."""
+    """One graph: how many `times` it runs a microbatch, its operators, how many of each kind (the most frequent first), what it
+    reads and gives by name, the paths of the parameters that it reads, what it reports, and the bytes that its phase holds (None: it
+    has no phase of its own)."""
 
     name: str
     times: int
     operators: int
+    kinds: dict[str, int]
     reads: dict[str, str]
     gives: dict[str, str]
     parameters: tuple[str, ...]
@@ -44,7 +46,8 @@ class ParameterReport(NamedTuple):
 
 
 class RunReport(NamedTuple):
-    """A run. `memory` is the plan's phases in bytes, `peak` the largest; `unstacked` what keeps microbatches one at a time."""
+    """A run. `memory` is the plan's phases in bytes, `own` what each of them holds beside what stays, `stays` what that consists
+    of, `peak` the largest phase; `unstacked` what keeps microbatches one at a time."""
 
     name: str
     steps: int
@@ -57,6 +60,8 @@ class RunReport(NamedTuple):
     parameters: tuple[ParameterReport, ...]
     unstacked: tuple[str, ...]
     memory: dict[str, int]
+    own: dict[str, int]
+    stays: dict[str, int]
     peak: int
 
 
@@ -83,6 +88,8 @@ def explain(analysis: Analysis) -> RunReport | None:
         parameters,
         program.unstacked,
         {phase.name: phase.bytes for phase in plan.phases} if plan else {},
+        {phase.name: phase.own for phase in plan.phases} if plan else {},
+        {"parameters": plan.parameters, "optimizer state": plan.optimizer, "batch": plan.batch} if plan else {},
         plan.largest.bytes if plan else 0,
     )
 
@@ -108,10 +115,17 @@ def _step(program: Program, optimizer: Optimizer, plan: Plan | None) -> tuple[Gr
         for graph, phase in ((program.prepare, "prepare"), (program.objective, "training"))
         if graph is not None
     ]
-    for graph in (optimizer.schedule, *optimizer.schedules.values(), *optimizer.update.values()):
-        if graph is not None:
-            graphs.append(_graph(graph, plan, 1, "update"))
+    named = {"lr": optimizer.schedule, **optimizer.schedules}
+    graphs += [_graph(graph, plan, 1, "update", name) for name, graph in named.items() if graph is not None]
+    graphs += [_graph(graph, plan, 1, "update") for graph in optimizer.update.values()]
+    if not any(named.values()) and not optimizer.update:  # a constant rate takes no graph
+        graphs.append(GraphReport("optimizer", 1, 0, {}, {}, {}, (), (), _phase(plan, "update")))
     return tuple(graphs)
+
+
+def _phase(plan: Plan | None, name: str) -> int | None:
+    """The bytes of a phase."""
+    return next((each.bytes for each in plan.phases if each.name == name), None) if plan else None
 
 
 def _pass(pass_: Pass, plan: Plan | None) -> PassReport:
@@ -128,7 +142,8 @@ def _pass(pass_: Pass, plan: Plan | None) -> PassReport:
     return PassReport(pass_.name, loader, pass_.every or 0, pass_.batches, tuple(graphs))
 
 
-def _graph(graph: Graph, plan: Plan | None, times: int, phase: str | None = None) -> GraphReport:
+def _graph(graph: Graph, plan: Plan | None, times: int, phase: str | None = None, result: str = "") -> GraphReport:
+    """The report of a graph; `result` names what it gives where that has no name."""
     reads: dict[str, str] = {}
     parameters: list[str] = []
     for node in graph.nodes:
@@ -136,12 +151,15 @@ def _graph(graph: Graph, plan: Plan | None, times: int, phase: str | None = None
             reads[_input_name(node)] = typed(node.shape, node.dtype)
         elif node.op == "parameter":
             parameters.append(str(node.attrs["path"]))
-    gives = {name: typed(node.shape, node.dtype) for name, node in graph.outputs.items()}
-    wanted = graph.name if phase is None else phase
-    memory = next((each.bytes for each in plan.phases if each.name == wanted), None) if plan else None
+    gives = {name or result: typed(node.shape, node.dtype) for name, node in graph.outputs.items()}
+    memory = _phase(plan, graph.name if phase is None else phase)
     reports = (*(report.name for report in graph.metrics), *(f":{name}" for name in graph.counters))
-    operators = sum(1 for node in graph.nodes if node.op not in _LEAVES)
-    return GraphReport(graph.name, times, operators, reads, gives, tuple(parameters), reports, memory)
+    kinds: dict[str, int] = {}
+    for node in graph.nodes:
+        if node.op not in _LEAVES:
+            kinds[node.op] = kinds.get(node.op, 0) + 1
+    kinds = dict(sorted(kinds.items(), key=lambda kind: -kind[1]))
+    return GraphReport(graph.name, times, sum(kinds.values()), kinds, reads, gives, tuple(parameters), reports, memory)
 
 
 def _input_name(node: Node) -> str:

@@ -48,9 +48,13 @@ def test_the_training_step_lists_the_generator_with_its_trips(file: str) -> None
     done = sexpgpu("explain", file)
     assert done.returncode == 0
     step = done.stdout[done.stdout.index("training step") : done.stdout.index("pass held")]
-    order = [step.index(name) for name in ("generate.init", "generate.step × 3", "generate.finish", "prepare", "objective")]
+    names = ("generate.init", "generate.step × 3", "generate.finish", "prepare", "objective", "optimizer")
+    order = [step.index(f"\n  {name}") for name in names]
     assert order == sorted(order)
-    assert "state/z f32[4 8] → :z f32[4 8]" in step
+    rows = [row.strip() for row in step.splitlines()]
+    at = next(number for number, row in enumerate(rows) if row.startswith("generate.step × 3"))
+    assert rows[at].endswith(", 2 parameters")
+    assert rows[at + 1 : at + 4] == ["2 operators: matmul, +", "in   state/z f32[4 8]", "out  :z f32[4 8]"]
 
 
 @pytest.mark.claim("G31")
@@ -72,6 +76,57 @@ def test_a_pass_is_listed_with_what_it_runs(file: str) -> None:
         "held.prepare",
         "held.objective",
     ]
+
+
+def test_the_memory_is_told_by_what_stays_and_what_each_phase_adds(file: str) -> None:
+    report = json.loads(sexpgpu("explain", file, "--json").stdout)
+    stays = report["stays"]
+    assert stays == {"parameters": 4 * 72, "optimizer state": 0, "batch": 4 * 32}
+    for name, count in report["memory"].items():
+        assert report["own"][name] <= count - stays["parameters"]
+    text = sexpgpu("explain", file).stdout
+    assert "throughout: parameters 0.3 KiB, batch 0.1 KiB\n" in text
+
+
+def test_what_a_schedule_reads_and_gives(tmp_path: Path) -> None:
+    path = tmp_path / "small.sx"
+    path.write_text(TEXT.replace(":lr 0.1", ":lr (lambda (ctx) (* 0.1 (- 1.0 (getf ctx :progress))))"), "utf-8")
+    rows = [row.strip() for row in sexpgpu("explain", str(path)).stdout.splitlines()]
+    at = next(number for number, row in enumerate(rows) if row.startswith("optimizer "))
+    assert rows[at + 1 : at + 4] == ["2 operators: -, *", "in   ctx/progress f32[]", "out  :lr f32[]"]
+
+
+def test_lines_are_not_longer_than_a_terminal_is_wide(tmp_path: Path) -> None:
+    names = [f":a-rather-long-name-{number}" for number in range(12)]
+    entries = " ".join(f"{name} (field batch :x)" for name in names)
+    path = tmp_path / "wide.sx"
+    path.write_text(TEXT.replace(":y (field batch :made)", f":y (field batch :made) {entries}"), "utf-8")
+    text = sexpgpu("explain", str(path)).stdout
+    assert all(f"{name} f32[4 8]" in text for name in names)
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_what_is_not_built_is_said(file: str) -> None:
+    done = sexpgpu("explain", file, "--compile")
+    assert done.returncode == 0
+    assert "--compile is not built yet" in done.stderr
+    assert done.stdout == sexpgpu("explain", file).stdout
+
+
+def test_a_folder_is_no_file(tmp_path: Path) -> None:
+    done = sexpgpu("explain", ".", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == "sexpgpu: . is a folder, and one file is asked for; there is no .sx file in it\n"
+    (tmp_path / "a.sx").write_text(TEXT)
+    assert sexpgpu("explain", ".", cwd=tmp_path).stderr == "sexpgpu: . is a folder, and one file is asked for, as a.sx\n"
+
+
+def test_a_graph_of_a_file_with_errors_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "wrong.sx"
+    path.write_text(TEXT.replace(":trips 3", ":trips 0"), "utf-8")
+    done = sexpgpu("explain", str(path), "--graph", "prepare")
+    assert done.stdout.startswith("prepare\n")
+    assert "has errors" in done.stderr
 
 
 def test_parameters_are_counted(file: str) -> None:
