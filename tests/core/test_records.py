@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -11,9 +17,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from sexpgpu.records import page, read_run
+from sexpgpu.records import page, process_of, read_run
 from sexpgpu.records.plot import ticks
-from support.command import sexpgpu
+from support.command import environment, python, sexpgpu
 
 
 def event(kind: str, step: int, **more: Any) -> str:
@@ -163,10 +169,80 @@ def test_the_command_lists_shows_and_plots(tmp_path: Path) -> None:
         (["show"], "which run?"),
         (["show", "none"], "there is no run"),
         (["plot", ".", "--output", "-"], "there is no run"),
-        (["shwo", "first"], "neither show nor plot"),
+        (["stop", "none"], "there is no run"),
+        (["shwo", "first"], "none of show, plot and stop"),
     ],
 )
 def test_runs_that_are_not_there(tmp_path: Path, arguments: list[str], says: str) -> None:
     done = sexpgpu("runs", *arguments, cwd=tmp_path)
     assert done.returncode == 2
     assert says in done.stderr
+
+
+HOLDS = """import json, signal, sys, time
+from sexpgpu.records.process import Held
+folder, how = sys.argv[1:]
+held = Held(folder)
+def stop(*_):
+    with open(folder + "/events.jsonl", "a") as events:
+        print(json.dumps({"kind": "run", "time": "2026-01-01T00:00:00Z", "step": 7, "state": "stopped"}), file=events)
+    held.release()
+    sys.exit(143)
+signal.signal(signal.SIGTERM, stop if how == "good" else signal.SIG_IGN)
+print("holds", flush=True)
+time.sleep(60)
+"""
+
+
+@contextmanager
+def going(folder: Path, how: str = "good") -> Iterator[subprocess.Popen[str]]:
+    """A process that says it is the run in a folder."""
+    recorded(folder, event("run", 0, state="started"), metric("train/loss", 3, 1.0), "")
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLDS, str(folder), how], stdout=subprocess.PIPE, text=True, env=environment()
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "holds\n"
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are not heard there")
+def test_a_run_is_stopped_from_the_command_line(tmp_path: Path) -> None:
+    folder = tmp_path / "runs" / "first"
+    with going(folder) as process:
+        assert process_of(str(folder)) == process.pid
+        assert "started" in sexpgpu("runs", cwd=tmp_path).stdout
+        done = sexpgpu("runs", "stop", "first", cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (0, "first stopped at step 7\n"), done.stderr
+        assert process.wait(10) == 143
+        assert process_of(str(folder)) is None
+        again = sexpgpu("runs", "stop", "first", cwd=tmp_path)
+        assert (again.returncode, again.stderr) == (2, "sexpgpu: first is not running: stopped\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are not heard there")
+def test_one_that_does_not_stop_is_killed(tmp_path: Path) -> None:
+    folder = tmp_path / "runs" / "first"
+    with going(folder, "stubborn") as process:
+        impatient = "import sys; from sexpgpu.cli import main, runs; runs._GRACE = 0.2; sys.exit(main(['runs', 'stop', 'first']))"
+        done = python("-c", impatient, cwd=tmp_path)
+        assert done.stdout == "first did not stop within 0.2 s and was killed\n", done.stderr
+        assert process.wait(10) == -signal.SIGKILL
+        assert sexpgpu("runs", cwd=tmp_path).stdout.split()[:2] == ["first", "killed"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks")
+def test_a_run_whose_process_was_killed_does_not_go_on(tmp_path: Path) -> None:
+    folder = tmp_path / "runs" / "first"
+    with going(folder) as process:
+        process.kill()
+        process.wait()
+        (folder / "process").write_text(f"{os.getpid()}\n")
+        assert process_of(str(folder)) is None
+        assert read_run(str(folder)).state == "killed"
+        assert "first is not running: killed" in sexpgpu("runs", "stop", "first", cwd=tmp_path).stderr
+        assert "killed" in page(read_run(str(folder)))

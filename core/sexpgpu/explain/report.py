@@ -16,8 +16,8 @@ _LEAVES = ("input", "parameter", "constant")
 
 class GraphReport(NamedTuple):
     """One graph: how many `times` it runs a microbatch, its operators, how many of each kind (the most frequent first), what it
-    reads and gives by name, the paths of the parameters that it reads, what it reports, and the bytes that its phase holds (None: it
-    has no phase of its own)."""
+    reads and gives by name, the paths of the parameters that it reads, what it reports, and the bytes that its phase holds (None:
+    it has no phase of its own)."""
 
     name: str
     times: int
