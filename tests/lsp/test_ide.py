@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from sexpgpu.analysis import Analysis, Options, analyse
-from sexpgpu.ide.definition import definition
 from sexpgpu.fixes.everything import safe_edits
 from sexpgpu.format import apply_edits
+from sexpgpu.ide.definition import definition
 from sexpgpu.ide.hover import hover
 from sexpgpu.ide.markup import markdown, plain
 from sexpgpu.ide.places import forms_at

@@ -74,15 +74,16 @@ def another_axis(case: Case) -> Iterable[Proposal]:
     first, second = (tensors(case.spot, each) for each in call.items[1:])
     if len({node.shape for node in first}) != 1 or len({node.shape for node in second}) != 1:
         return
-    for operand, mine, other in (
-        (call.items[1], first[0].shape, second[0].shape),
-        (call.items[2], second[0].shape, first[0].shape),
+    for operand, mine, other, which in (
+        (call.items[1], first[0].shape, second[0].shape, "first"),
+        (call.items[2], second[0].shape, first[0].shape, "second"),
     ):
         if 0 < len(mine) < 8 and len(mine) <= len(other):
             for axis in (-1, *range(len(mine) - 1, 0, -1)):
                 place = len(mine) if axis == -1 else axis
                 if _broadcasts((*mine[:place], 1, *mine[place:]), other):
-                    yield Proposal(f"write (expand-dims … {axis})", around(operand, "(expand-dims ", f" {axis})"))
+                    title = f"put an axis into the {which}: (expand-dims … {axis})"
+                    yield Proposal(title, around(operand, "(expand-dims ", f" {axis})"))
                     break
 
 

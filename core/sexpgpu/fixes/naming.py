@@ -13,7 +13,7 @@ from sexpgpu.ide.occurrences import Seen, occurrences, parameters_of, subject
 from sexpgpu.ide.rename import Refused, check_name, check_subject
 from sexpgpu.language.marks import Local
 from sexpgpu.language.special import SPECIAL_FORMS, TOP_LEVEL
-from sexpgpu.reader.forms import ConstantForm, Form, KeywordForm, ListForm, NumberForm, StringForm, SymbolForm
+from sexpgpu.reader.forms import ConstantForm, Form, KeywordForm, ListForm, NumberForm, StringForm, SymbolForm, VectorForm
 
 _ELSEWHERE = re.compile(r"^write ([^\s,]+)(?:,| of a list| for a value|\Z)")
 
@@ -111,10 +111,16 @@ def in_their_brackets(case: Case) -> Iterable[Proposal]:
             text = " ".join(f"({name.text} {value.text})" for name, value in pairs)
             yield Proposal("put the bindings in brackets", (replaced(parent, f"({text})"),), safe=len(items) == 2)
     elif message.startswith("a parameter list stands") and not isinstance(form, (ListForm, KeywordForm, StringForm, NumberForm)):
+        twice = next((each for each in parent.items[1:3] if each.text == parent.head), None) if parent is not None else None
+        if twice is not None and parent is not None:
+            yield Proposal(f"remove the second {twice.text}", (removed(parent, twice),))
+            return
         inside = form.text[1:-1] if form.text.startswith("[") else form.text
         if not isinstance(form, ConstantForm):
             yield Proposal(
-                f"write ({inside})" if len(inside) < 30 else "write round brackets", (replaced(form, f"({inside})"),), safe=True
+                f"write ({inside})" if len(inside) < 30 else "write round brackets",
+                (replaced(form, f"({inside})"),),
+                safe=isinstance(form, VectorForm),
             )
     elif message.startswith("the bindings of") and parent is not None and isinstance(form, SymbolForm) and len(parent.items) > 3:
         name, value = form, parent.items[2]

@@ -73,7 +73,8 @@ def proposals(analysis: Analysis, diagnostic: Diagnostic) -> list[Proposal]:
             continue  # the language's own files are only to be read
         if proposal.edits and all(edit.span.source.text[edit.span.start : edit.span.end] == edit.text for edit in proposal.edits):
             continue
-        found.setdefault(tuple((edit.span, edit.text) for edit in proposal.edits), proposal)
+        if all(proposal.title != other.title for other in found.values()):
+            found.setdefault(tuple((edit.span, edit.text) for edit in proposal.edits), proposal)
     return list(found.values())
 
 
