@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 
@@ -13,7 +14,8 @@ from sexpgpu.language.signature import Signature
 from sexpgpu.ops import OPS
 from sexpgpu.prelude import PRELUDE, source
 from sexpgpu.program.build import build_unit
-from support.claims import CLAIMS, proofs
+from sexpgpu_lsp.settings import SETTINGS
+from support.claims import CLAIMS, ROOT, proofs
 
 MADE = "<!-- made by `make update` from {}: edit that instead -->\n"
 
@@ -154,4 +156,16 @@ def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     return "".join("| " + " | ".join(" ".join(cell.replace("|", "\\|").split()) for cell in line) + " |\n" for line in lines)
 
 
-PAGES = {"errors.md": errors, "operators.md": operators, "conformance.md": conformance}
+def editors() -> str:
+    """The page on editors with the table of settings in its place; the rest of it is written by hand."""
+    text = (ROOT / "docs" / "editors.md").read_text("utf-8")
+    rows = ((f"`{row.name}`", f"`{_setting(row.default)}`", row.doc) for row in SETTINGS.values())
+    made = table(("setting", "default", "what"), rows)
+    return re.sub(r"(?<=-->\n)[^<]*(?=<!-- end of settings -->)", lambda _: made, text)
+
+
+def _setting(value: object) -> str:
+    return json.dumps(list(value) if isinstance(value, tuple) else value)
+
+
+PAGES = {"errors.md": errors, "operators.md": operators, "conformance.md": conformance, "editors.md": editors}

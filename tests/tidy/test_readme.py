@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
+
+import pytest
 
 from sexpgpu.analysis import analyse
 from sexpgpu.source import Source
@@ -31,6 +34,14 @@ def test_its_mistake_says_what_it_shows() -> None:
 
 def test_its_links_lead_somewhere() -> None:
     assert not [path for path in re.findall(r"\]\(([^)#:]+)\)", README) if not (ROOT / path).exists()]
+
+
+@pytest.mark.parametrize(
+    "page", sorted((ROOT / "docs").glob("*.md")) + sorted((ROOT / "editors").glob("*.md")), ids=lambda page: page.name
+)
+def test_links_of_pages_lead_somewhere(page: Path) -> None:
+    found = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text("utf-8"))
+    assert not [path for path in found if not (page.parent / path).exists()]
 
 
 def test_what_the_architecture_names_is_there() -> None:
