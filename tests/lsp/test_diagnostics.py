@@ -12,6 +12,7 @@ from lsprotocol import types
 from sexpgpu.analysis import analyse
 from sexpgpu.ide.markup import rule_link
 from sexpgpu.source import Position, Source
+from support.doors import by_an_editor, by_check, by_the_analysis, with_uris
 from support.drawn import FIXTURES, Mark, compare, fixtures, strip
 from support.editor import Editor, codes, connected, uri_for
 
@@ -37,7 +38,7 @@ def marks(source: Source, found: Sequence[types.Diagnostic]) -> list[Mark]:
 
 @pytest.mark.claim("D1", "D2")
 @pytest.mark.parametrize("path", CASES)
-async def test_a_fixture_is_drawn_the_same_pushed_and_pulled(editor: Editor, path: Path) -> None:
+async def test_a_fixture_is_told_the_same_through_every_door(editor: Editor, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = strip(path.read_bytes().decode("utf-8-sig"))[0]
     uri = editor.open(text, uri_for(path))
     source = editor.sources[uri]
@@ -47,6 +48,9 @@ async def test_a_fixture_is_drawn_the_same_pushed_and_pulled(editor: Editor, pat
     compare(path, lambda *_: marks(source, pushed))
     assert isinstance(pulled, types.RelatedFullDocumentDiagnosticReport)
     assert list(pulled.items) == pushed
+    told = by_the_analysis(text, path)
+    assert by_check(text, path, monkeypatch) == told
+    assert by_an_editor(pushed) == with_uris(told)
 
 
 @pytest.mark.claim("D1")
