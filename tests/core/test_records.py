@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -18,7 +19,7 @@ from xml.etree import ElementTree
 import pytest
 
 from sexpgpu.records import page, process_of, read_run
-from sexpgpu.records.plot import ticks
+from sexpgpu.records.plot import labels, ticks
 from support.command import environment, python, sexpgpu
 
 
@@ -90,7 +91,8 @@ def test_the_page_has_a_chart_for_each_name_with_its_stages_and_notes(tmp_path: 
     assert len({each.get("stroke") for each in lines}) == 2
     texts = [each.text for each in charts[0].findall("text")]
     assert texts[:3] == ["stage 0", "stage 1", "stage 0"]
-    assert len(charts[0].findall("line[@class='note']")) == 3
+    assert len(charts[0].findall("line[@class='note']")) == 2
+    assert [each.findtext("title") for each in charts[0].findall("polygon")] == ["step 10: checkpoint 10"]
     assert "train/odd, 1 not finite" in html
     assert "step 20: not &lt;finite&gt; [E-RUN-001]" in html
     assert "a &lt;b&gt;.sx" in html
@@ -121,6 +123,17 @@ def test_long_curves_keep_their_extremes_in_few_points(tmp_path: Path) -> None:
     heights = [down for _, down in points]
     assert max(heights) - min(heights) > 200
     assert len(html) < 50_000
+    means = [tuple(map(float, each.split(","))) for each in (chart.findall("polyline")[1].get("points") or "").split()]
+    assert len(means) == 50
+    assert max(down for _, down in means) - min(down for _, down in means) < 10
+
+
+def test_a_stage_is_drawn_as_steps(tmp_path: Path) -> None:
+    lines = [metric("curriculum/stage", step, float(step // 20)) for step in (0, 10, 20, 30)]
+    (chart,) = drawn(page(read_run(str(recorded(tmp_path / "r", *lines)))))
+    points = [tuple(map(float, each.split(","))) for each in (chart.findall("polyline")[0].get("points") or "").split()]
+    assert all(before[0] == after[0] or before[1] == after[1] for before, after in pairwise(points))
+    assert len({down for _, down in points}) == 2
 
 
 @pytest.mark.parametrize("values", [[], [None], [0.0], [5.0, 5.0], [1e308, -1e308], [1e-300, 2e-300], [None, 1.0, None, 2.0, None]])
@@ -143,6 +156,20 @@ def test_values_of_any_kind_are_drawn(tmp_path: Path, values: list[float | None]
 )
 def test_ticks_are_round(least: float, greatest: float, expected: list[float]) -> None:
     assert ticks(least, greatest) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([], []),
+        ([0.2, 0.4], ["0.2", "0.4"]),
+        ([1.0, 1.00000002], ["1", "1.00000002"]),
+        ([2e10, 4e10], ["2e+10", "4e+10"]),
+        ([5.0, 5.0], ["5", "5"]),
+    ],
+)
+def test_labels_tell_their_ticks_apart(values: list[float], expected: list[str]) -> None:
+    assert labels(values) == expected
 
 
 def test_the_command_lists_shows_and_plots(tmp_path: Path) -> None:

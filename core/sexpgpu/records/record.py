@@ -12,6 +12,7 @@ from sexpgpu.records.process import PROCESS, process_of
 EVENTS = "events.jsonl"
 OVER = ("finished", "stopped", "failed")
 KILLED = "killed"
+CHECKPOINT = "checkpoint "
 _STAGE = re.compile(r"stage (\d+) -> (\d+)")
 
 
@@ -74,7 +75,7 @@ class Record:
         elif kind == "annotation":
             self.annotations.append((step, str(event.get("text", ""))))
         elif kind == "checkpoint":
-            self.annotations.append((step, f"checkpoint {os.path.basename(str(event.get('path', '')))}".rstrip()))
+            self.annotations.append((step, f"{CHECKPOINT}{os.path.basename(str(event.get('path', '')))}".rstrip()))
         elif kind == "error":
             code = event.get("code")
             self.errors.append((step, str(event.get("message", "")) + (f" [{code}]" if isinstance(code, str) else "")))
