@@ -62,6 +62,10 @@ def register(server: Server) -> None:
             items = [
                 _item(each, None if ranged else ends, params.text_document.uri, snippets, converter.client) for each in found.items
             ]
+            if place.start != place.end:
+                # A client may take items with edits for those that fit what is typed, all of them, unless it can tell by a text.
+                for made, each in zip(items, found.items, strict=True):
+                    made["filterText"] = each.label if each.snippet else each.text
             if not converter.client.resolves_documentation:
                 _document(items, views, converter.client)
             # Made of the library's types, a list would take longer to write down than to find.
