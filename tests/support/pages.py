@@ -27,6 +27,9 @@ examples are tests: each bad one draws exactly its code, each good one is clean.
 
 Warnings, information and hints are silenced on a line by `; sexpgpu: ignore[CODE]`, and in a project by `[tool.sexpgpu]
 ignore = ["CODE"]` in `pyproject.toml`, or the same table in `sexpgpu.toml`. Errors are not silenced.
+
+Editors offer changes that mend what was found, for nearly every code. `sexpgpu check --fix` makes those that are safe, and leaves
+to people what is for them to say; `--format json` lists them all, edit by edit.
 """
 
 OPERATORS = """\
