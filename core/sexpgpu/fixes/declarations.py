@@ -13,7 +13,7 @@ from sexpgpu.fixes.spots import declared, in_statement, last_list
 from sexpgpu.fixes.table import Case, proposes
 from sexpgpu.language.nearest import nearest
 from sexpgpu.language.shapes import declared_pairs
-from sexpgpu.language.values import is_number
+from sexpgpu.language.values import Made, is_number
 from sexpgpu.program.declarations import DECLARATIONS
 from sexpgpu.reader.forms import Form, KeywordForm, ListForm, StringForm, SymbolForm
 
@@ -164,10 +164,16 @@ def a_pass(case: Case) -> Iterable[Proposal]:
         yield Proposal("add a pass", (form_before(top, pass_),))
 
 
+def _is_short(source: Made | None, batch: int | None) -> bool:
+    """Whether one epoch of a source is known to fill no batch: a pass over it would be none."""
+    count = source.arguments.get("count") if source is not None and source.name == "synthetic" else None
+    return isinstance(count, int) and batch is not None and count < batch
+
+
 def pass_text(analysis: Analysis, top: Form) -> str:
     """A pass on the training loader; empty where there is none."""
     loader = analysis.program.training
-    if loader is None:
+    if loader is None or any(_is_short(source, loader.batch) for source in loader.sources or ()):
         return ""
     asked = re.search(r'"([^"/\s]+)/[^"]*"', top.text)
     return f"(defpass {asked[1] if asked else 'eval'}{BREAK}:loader {loader.name}{BREAK}:every {_EVERY})"

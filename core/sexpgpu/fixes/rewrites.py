@@ -10,7 +10,7 @@ from sexpgpu.diagnostics.finding import TextEdit
 from sexpgpu.fixes.contracts import added_pass_is_possible, generated_names, prepare_entry
 from sexpgpu.fixes.declarations import pass_text
 from sexpgpu.fixes.dtypes import tensors
-from sexpgpu.fixes.edits import around, form_before, key_added, removed, replaced
+from sexpgpu.fixes.edits import around, form_before, key_added, put_before, removed, replaced
 from sexpgpu.fixes.generation import finish_text
 from sexpgpu.fixes.proposal import BREAK, Proposal
 from sexpgpu.fixes.spots import Spot, body_start, enclosing, spot_at
@@ -66,7 +66,9 @@ def _extracted(spot: Spot) -> Iterator[Proposal]:
     else:
         name = _fresh_name(spot, host)
         edits: tuple[TextEdit, ...]
-        if host is spot.form:
+        if _is_binding(spot, host):
+            edits = (put_before(host, f"({name} {spot.form.text}){BREAK}"), replaced(spot.form, name))
+        elif host is spot.form:
             edits = (replaced(host, f"(let (({name} {host.text})){BREAK}{name})"),)
         else:
             before, behind = around(host, f"(let (({name} {spot.form.text})){BREAK}", ")")
@@ -81,9 +83,12 @@ def _is_expression(spot: Spot) -> bool:
 
 
 def _host(spot: Spot) -> Form | None:
-    """The outermost form around an expression that is evaluated when it is, under the same names."""
+    """The outermost form around an expression that is evaluated when it is, under the same names; a binding of `let*`, which sees
+    those before it, stands for itself."""
     for index in range(len(spot.path) - 1, 0, -1):
         form, parent = spot.path[index], spot.path[index - 1]
+        if _is_binding(spot, form):
+            return form
         if not isinstance(parent, ListForm):
             continue
         start = body_start(parent)
@@ -92,11 +97,20 @@ def _host(spot: Spot) -> Form | None:
             return form
         if parent.head == "if" and place > 1:
             return form
+        if parent.head in ("lambda", "defun", "defmodel") and isinstance(form, ListForm) and place < (start or 0):
+            return None  # a default, which sees the parameters before it
         if parent.head in ("cond", "and", "or", "quote") or (index > 1 and getattr(spot.path[index - 2], "head", "") == "cond"):
             return None
         if parent.head == "def" and place == 2:
             return form
     return None
+
+
+def _is_binding(spot: Spot, form: Form) -> bool:
+    """Whether a form is a binding of a `let*`."""
+    index = spot.path.index(form)
+    let = spot.path[index - 2] if index > 1 else None
+    return isinstance(let, ListForm) and let.head == "let*" and len(let.items) > 1 and let.items[1] is spot.path[index - 1]
 
 
 def _fresh_name(spot: Spot, host: Form) -> str:

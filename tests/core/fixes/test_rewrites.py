@@ -76,6 +76,13 @@ def test_a_branch_is_where_its_parts_are_bound() -> None:
     assert "extract into a let binding" not in offered("(def n 1)\n\n(def a (and (> n 0) (/ 1 n)))\n", "(/ 1 n)")
 
 
+def test_what_sees_the_bindings_before_it_stays_among_them() -> None:
+    text = "(defun f (x)\n  (let* ((y (* x 2))\n         (z (+ 1 (* y 3))))\n    (+ y z)))\n\n(def a (f 2))\n"
+    assert "         (value (* y 3))\n         (z (+ 1 value)))\n" in rewritten(text, "(* y 3)", "extract into a let binding")
+    text = "(defun f (x &optional (y (* x 2)))\n  (+ x y))\n\n(def a (f 2))\n"
+    assert "extract into a let binding" not in offered(text, "(* x 2)")
+
+
 def test_a_binding_that_is_read_once_is_inlined() -> None:
     text = "(defun f (x)\n  (let ((|y (* x 2)))\n    (+ y 1)))\n\n(def a (f 2))\n"
     assert rewritten(text, "", "inline y") == "(defun f (x)\n  (+ (* x 2) 1))\n\n(def a (f 2))\n"
@@ -112,6 +119,7 @@ def test_what_a_run_may_have() -> None:
     assert "(defpass eval\n  :loader train\n  :every 100)\n\n(defrun" in text
     assert codes(text) == codes(RUN)
     assert "add a pass" not in offered(text.replace("(defrun", "(|defrun"))
+    assert "add a pass" not in offered(RUN.replace("(synthetic 64", "(synthetic 3").replace("(defrun", "(|defrun"))
     text = rewritten(RUN.replace("(defgenerate", "(|defgenerate"), "", "add a :finish")
     assert "  :finish (lambda (state ctx)\n            (list :z (getf state :z))))" in text
     assert codes(text) == codes(RUN)
