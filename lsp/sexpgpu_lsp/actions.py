@@ -86,7 +86,7 @@ def register(server: Server) -> None:
         return as_known(server, document, await server.ask(document, question))
 
     async def resolve(action: types.CodeAction) -> types.CodeAction:
-        document, kind, start, end = _meant(server, action)
+        document, kind, start, end, mends = _meant(server, action)
         able = Abilities(server.client_capabilities)
 
         def question(views: Iterator[View]) -> types.CodeAction:
@@ -96,7 +96,7 @@ def register(server: Server) -> None:
                 action.edit = make.edit(_everything(server, document, found[0]).edits)
                 return action
             for choice in _choices(found, start, end):
-                if choice.proposal.title == action.title and choice.proposal.kind == kind and _is_of(choice, action):
+                if choice.proposal.title == action.title and choice.proposal.kind == kind and _mends(choice) == mends:
                     action.edit = make.edit(finished(choice.proposal))
                     return action
             raise _changed()
@@ -130,10 +130,10 @@ def _choices(views: list[View], start: int, end: int) -> list[Choice]:
     return list(found.values())
 
 
-def _is_of(choice: Choice, action: types.CodeAction) -> bool:
-    """Whether an action was made for the diagnostic of a choice, as far as it says."""
-    code = choice.diagnostic.code if choice.diagnostic is not None else None
-    return not action.diagnostics or any(each.code == code for each in action.diagnostics)
+def _mends(choice: Choice) -> list[object]:
+    """What an action is for: code and place of its diagnostic; nothing, for a rewrite."""
+    found = choice.diagnostic
+    return [] if found is None else [found.code, found.span.start, found.span.end]
 
 
 class _Maker:
@@ -162,7 +162,7 @@ class _Maker:
         if proposal.disabled:
             action.disabled = types.CodeActionDisabled(proposal.disabled)
         elif self._able.fetches:
-            action.data = self._data(proposal.kind, start, end)
+            action.data = self._data(proposal.kind, start, end, _mends(choice))
         else:
             action.edit = self.edit(finished(proposal))
         return action
@@ -171,15 +171,15 @@ class _Maker:
         """The action of all safe fixes; none where none of them makes anything better."""
         action = types.CodeAction(title=FIX_ALL_TITLE, kind=FIX_ALL)
         if self._able.fetches:
-            action.data = self._data(FIX_ALL, 0, 0)
+            action.data = self._data(FIX_ALL, 0, 0, [])
             return [action]
         done = _everything(self._server, self._document, view)
         action.edit = self.edit(done.edits)
         return [action] if done.edits else []
 
-    def _data(self, kind: str, start: int, end: int) -> dict[str, object]:
+    def _data(self, kind: str, start: int, end: int, mends: list[object]) -> dict[str, object]:
         document = self._document
-        return {"uri": document.uri, "text": _sum(document), "kind": kind, "start": start, "end": end}
+        return {"uri": document.uri, "text": _sum(document), "kind": kind, "start": start, "end": end, "mends": mends}
 
 
 def _sum(document: Document) -> int:
@@ -187,18 +187,18 @@ def _sum(document: Document) -> int:
     return crc32(document.source.text.encode("utf-8", "replace"))
 
 
-def _meant(server: Server, action: types.CodeAction) -> tuple[Document, str, int, int]:
+def _meant(server: Server, action: types.CodeAction) -> tuple[Document, str, int, int, object]:
     """The document, the kind and the place of an action. Raises JsonRpcException where it is of another text, or none of ours."""
     data: Any = action.data
     try:
-        uri, text, kind, start, end = (data[key] for key in ("uri", "text", "kind", "start", "end"))
+        uri, text, kind, start, end, mends = (data[key] for key in ("uri", "text", "kind", "start", "end", "mends"))
         document = server.document(str(uri))
         start, end = int(start), int(end)
     except (TypeError, KeyError, ValueError):
         raise JsonRpcException("this is no action of this server", types.ErrorCodes.InvalidParams.value) from None
     if document is None or _sum(document) != text:
         raise _changed()
-    return document, str(kind), start, end
+    return document, str(kind), start, end, mends
 
 
 def _everything(server: Server, document: Document, view: View) -> Fixed:

@@ -105,6 +105,16 @@ async def test_an_edit_is_fetched_when_its_action_is_chosen() -> None:
         assert done.endswith("(+ (cast (iota [2]) :f32) (zeros [2])))\r\n(def b (* 4 2))\r\n")
 
 
+async def test_of_two_alike_the_one_that_was_chosen_is_fetched() -> None:
+    async with connected(FETCHING) as editor:
+        text = "(def a (list (sqrt (iota [2])) (sqrt (iota [3]))))\n"
+        uri = editor.open(text)
+        found = await actions(editor, uri, "(list", length=len(text) - 10)
+        first, second = [each for each in found if each.title == "write (cast … :float)"]
+        assert texts(editor, await fetched(editor, second))[uri] == text.replace("(iota [3])", "(cast (iota [3]) :float)")
+        assert texts(editor, await fetched(editor, first))[uri] == text.replace("(iota [2])", "(cast (iota [2]) :float)")
+
+
 async def test_an_action_of_an_earlier_text_cannot_be_fetched() -> None:
     async with connected(FETCHING) as editor:
         uri = editor.open("(def a (+ (iota [2]) (zeros [2])))\n")
