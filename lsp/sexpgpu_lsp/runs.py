@@ -178,7 +178,7 @@ class Runs:
 
     def _heard(self, run: Run, event: Event) -> None:
         now = time.monotonic()
-        run.silence, run.heard = max(run.silence, now - run.heard), now
+        run.silence, run.heard = 0.0 if event["kind"] == "run" else max(run.silence, now - run.heard), now
         step = event.get("step")
         if isinstance(step, int):
             run.step = step

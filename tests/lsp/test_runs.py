@@ -13,6 +13,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from support.editor import uri_for
+from support.held import going
 from support.runs import alive, children, runner
 from support.tiny import tiny
 
@@ -230,6 +231,16 @@ async def test_a_run_that_somebody_else_stops_is_stopped(tmp_path: Path) -> None
         os.kill(await editor.process(begun["run"]), signal.SIGTERM)
         assert (await editor.over(begun["run"]))["state"] == "stopped"
         assert editor.shown == []
+
+
+async def test_a_run_that_was_begun_elsewhere_is_stopped_by_its_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "runs" / "first"
+    with going(folder) as process:
+        async with runner("good") as editor:
+            assert await editor.command("stop", run=str(folder)) == {"run": str(folder), "state": "stopping"}
+            assert process.wait(10) == 143
+            assert "no run" in (await editor.refused("stop", run=str(folder))).message
+            assert "stopped" in (await editor.command("plot", run=str(folder)))["html"]
 
 
 async def test_explain(tmp_path: Path) -> None:

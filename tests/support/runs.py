@@ -108,6 +108,12 @@ class RunEditor(Editor):
         """The messages that popped up."""
         return [each.message for each in self.client.messages]
 
+    async def popped_up(self) -> None:
+        """Wait until there is such a message."""
+        async with asyncio.timeout(PATIENCE):
+            while not self.shown:
+                await asyncio.sleep(0.02)
+
     def progress(self, run: str) -> list[Any]:
         """What was reported of a run's progress."""
         return self.client.progress_reports.get(f"sexpgpu/{run}", [])

@@ -12,7 +12,7 @@ from math import floor, log10
 from sexpgpu.records.record import CHECKPOINT, Point, Record
 
 _WIDTH, _HEIGHT = 720.0, 260.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 64.0, 28.0, 18.0, 30.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 78.0, 28.0, 18.0, 30.0
 _BUCKETS = 400  # of each the least and the greatest value are drawn
 _MARKED = 60  # so few points are drawn one by one too
 _MEAN = 50  # points of the mean of a curve that has too many to see through
