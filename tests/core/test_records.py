@@ -179,6 +179,7 @@ def test_the_command_lists_shows_and_plots(tmp_path: Path) -> None:
         (["show", "none"], "there is no run"),
         (["plot", ".", "--output", "-"], "there is no run"),
         (["stop", "none"], "there is no run"),
+        (["plot", "none", "--png"], "--png is not built yet"),
         (["shwo", "first"], "none of show, plot and stop"),
     ],
 )

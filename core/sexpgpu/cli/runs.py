@@ -27,12 +27,16 @@ def parser() -> Parser:
     parser.add_argument("what", nargs="?", default=DEFAULT, metavar="DIR | show | plot | stop", help=f"default: {DEFAULT}")
     parser.add_argument("run", nargs="?", metavar="RUN", help=f"a run's folder, or its name below {DEFAULT}")
     parser.add_argument("--output", metavar="FILE", help="where plot writes, - for standard output (default: RUN/plot.html)")
+    parser.add_argument("--png", action="store_true", help="a picture in place of the page (not built yet)")
     return parser
 
 
 def run(args: argparse.Namespace) -> int:
     """List, show, plot or stop."""
     what: str = args.what
+    if args.png:
+        complain("--png is not built yet; without it plot writes a page, which a browser shows and prints")
+        return 2
     if what not in (_SHOW, _PLOT, _STOP):
         if args.run is not None:
             parser().error(f"{what} is none of show, plot and stop; to list the runs of a folder, name the folder alone")
