@@ -1,4 +1,5 @@
-"""A `metric` in a generator, moved to where it is read: its value goes through the state, and `objective` reports it."""
+"""A `metric` in a generator or in `prepare`, and a `counter` outside of it, moved to where they are read: a metric's value goes
+through the state and the batch, and `objective` reports it."""
 
 from __future__ import annotations
 
@@ -11,8 +12,9 @@ from sexpgpu.fixes.dtypes import tensors
 from sexpgpu.fixes.edits import entry_added, removed, replaced, statement_added
 from sexpgpu.fixes.generation import keys_of
 from sexpgpu.fixes.proposal import Proposal
-from sexpgpu.fixes.spots import declared, function_of, in_statement, last_list
+from sexpgpu.fixes.spots import declared, function_of, in_statement, last_list, symbols_in
 from sexpgpu.fixes.table import Case, proposes
+from sexpgpu.language.marks import Local
 from sexpgpu.language.shapes import declared_pairs
 from sexpgpu.language.values import is_number
 from sexpgpu.reader.forms import Form, ListForm, StringForm, SymbolForm, VectorForm
@@ -35,6 +37,65 @@ def moved(case: Case) -> Iterable[Proposal]:
     yield Proposal(TITLE, edits)
 
 
+@proposes("E-CONTRACT-020")
+def returned(case: Case) -> Iterable[Proposal]:
+    """The value of a metric in `prepare` as an entry of what that returns, and the metric in `objective`."""
+    call, prepare = case.spot.parent, function_of(case.analysis, "prepare")
+    written = last_list(prepare) if prepare is not None else None
+    objective = function_of(case.analysis, "objective")
+    if call is None or case.spot.form.text != "metric" or prepare is None or case.spot.path[0] is not prepare:
+        return
+    if written is None or objective is None or len(call.items) != 3 or not isinstance(call.items[1], StringForm):
+        return
+    passes = case.analysis.program.passes.values()
+    if any("prepare" in _keys(each.form) and "objective" not in _keys(each.form) for each in passes):
+        return
+    name = re.sub(r"[^\w-]+", "-", call.items[1].value).strip("-") or "value"
+    if not _sees(case.spot.path, written, call) or any(key.text == f":{name}" for key in written.items[1::2]):
+        return
+    try:
+        text = _tensor_text(case, call.items[2])
+    except Stuck:
+        return
+    report = _metric_in(objective, call.items[1], name)
+    yield Proposal(
+        "return the value and report it from objective", (entry_added(written, f":{name}", text), _taken_out(case, call), report)
+    )
+
+
+@proposes("E-CONTRACT-010")
+def counted_in_prepare(case: Case) -> Iterable[Proposal]:
+    """A counter of what is known everywhere in the file, in `prepare`; one that is there already is not counted twice."""
+    call, prepare = case.spot.parent, function_of(case.analysis, "prepare")
+    if call is None or prepare is None or len(call.items) != 3 or not in_statement(case.spot.path[:-1]):
+        return
+    if any(isinstance(case.analysis.marks.references.get(each), Local) for each in symbols_in(call)):
+        return
+    if call.items[1].text.lstrip(":") not in case.analysis.program.counters:
+        body = 4 if len(prepare.items) > 4 and isinstance(prepare.items[3], StringForm) else 3
+        yield Proposal("move the counter into prepare", (_taken_out(case, call), statement_added(prepare, call.text, body)))
+
+
+def _taken_out(case: Case, call: ListForm) -> TextEdit:
+    """A report without its call: nothing in front of other forms, elsewhere its value."""
+    parent = case.spot.above(2)
+    return removed(parent, call) if parent is not None and in_statement(case.spot.path[:-1]) else replaced(call, call.items[2].text)
+
+
+def _metric_in(objective: ListForm, name: Form, entry: str) -> TextEdit:
+    """A metric of an entry of the inputs, at the beginning of `objective`."""
+    parameters = objective.items[2]
+    inputs = parameters.items[0].text if isinstance(parameters, ListForm) and parameters.items else "inputs"
+    body = 4 if len(objective.items) > 4 and isinstance(objective.items[3], StringForm) else 3
+    return statement_added(objective, f"(metric {name.text} (field {inputs} :{entry}))", body)
+
+
+def _keys(pass_: Form) -> set[str]:
+    """The keys that a pass is declared with, by the form of its name."""
+    declaration = pass_.top.form
+    return {key.name for key, _ in declared_pairs(declaration)} if isinstance(declaration, ListForm) else set()
+
+
 def _moved(case: Case) -> tuple[TextEdit, ...]:
     analysis, call = case.analysis, case.spot.parent
     generate = declared(analysis, "defgenerate")
@@ -53,13 +114,7 @@ def _moved(case: Case) -> tuple[TextEdit, ...]:
         raise Stuck("its value is not seen where the function returns the state")
     entry = _entry_name(case, call.items[1].value, role)
     text = _tensor_text(case, value)
-    edits: list[TextEdit] = [entry_added(written, f":{entry}", text)]
-    if in_statement(case.spot.path[:-1]):
-        parent = case.spot.above(2)
-        assert parent is not None
-        edits.append(removed(parent, call))
-    else:
-        edits.append(replaced(call, value.text))
+    edits = (entry_added(written, f":{entry}", text), _taken_out(case, call))
     return (*edits, *_carried(case, keys, role, entry, value), *_reported(case, entry, call.items[1]))
 
 
@@ -149,8 +204,7 @@ def _reported(case: Case, entry: str, name: Form) -> list[TextEdit]:
     if objective is None:
         raise Stuck("there is no `objective` to report it from")
     for pass_ in analysis.program.passes.values():
-        declaration = pass_.form.top.form
-        own = {key.name for key, _ in declared_pairs(declaration)} if isinstance(declaration, ListForm) else set[str]()
+        own = _keys(pass_.form)
         if "objective" not in own and (pass_.generator is None or "prepare" in own):
             raise Stuck(f"the pass `{pass_.name}` has the same `objective`, and no entry of that name")
     edits: list[TextEdit] = []
@@ -163,8 +217,4 @@ def _reported(case: Case, entry: str, name: Form) -> list[TextEdit]:
             raise Stuck("`prepare` does not end with the (list …) that it returns")
     elif "prepare" in analysis.unit.main.scope:
         raise Stuck("`prepare` is not written as a function")
-    parameters = objective.items[2]
-    inputs = parameters.items[0].text if isinstance(parameters, ListForm) and parameters.items else "inputs"
-    body = 4 if len(objective.items) > 4 and isinstance(objective.items[3], StringForm) else 3
-    edits.append(statement_added(objective, f"(metric {name.text} (field {inputs} :{entry}))", body))
-    return edits
+    return [*edits, _metric_in(objective, name, entry)]

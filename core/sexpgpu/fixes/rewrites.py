@@ -13,9 +13,9 @@ from sexpgpu.fixes.dtypes import tensors
 from sexpgpu.fixes.edits import around, form_before, key_added, put_before, removed, replaced
 from sexpgpu.fixes.generation import finish_text
 from sexpgpu.fixes.proposal import BREAK, Proposal
-from sexpgpu.fixes.spots import Spot, body_start, enclosing, spot_at
+from sexpgpu.fixes.spots import Spot, body_start, enclosing, spot_at, symbols_in
 from sexpgpu.graph.nodes import Node
-from sexpgpu.ide.places import children, forms_at, module_of, on_edge
+from sexpgpu.ide.places import forms_at, module_of, on_edge
 from sexpgpu.language.shapes import declared_pairs
 from sexpgpu.reader.forms import Form, KeywordForm, ListForm, SymbolForm
 from sexpgpu.source import Source, Span
@@ -119,22 +119,15 @@ def _fresh_name(spot: Spot, host: Form) -> str:
     head = form.head if isinstance(form, ListForm) and form.head and re.fullmatch(r"[a-z][\w-]*", form.head) else "value"
     if head in ("field", "getf") and isinstance(form, ListForm) and len(form.items) > 2 and isinstance(form.items[2], KeywordForm):
         head = form.items[2].name
-    used = {each.name for each in _symbols(host)} | {local.name for local in spot.analysis.marks.locals if local.form in spot.path}
+    used = {each.name for each in symbols_in(host)} | {
+        local.name for local in spot.analysis.marks.locals if local.form in spot.path
+    }
     name = f"{head}-value" if head in used or spot.module.lookup(head) is not None else head
     count = 2
     while name in used or spot.module.lookup(name) is not None:
         name = f"{head}-value-{count}"
         count += 1
     return name
-
-
-def _symbols(form: Form) -> Iterator[SymbolForm]:
-    waiting = [form]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, SymbolForm):
-            yield each
-        waiting.extend(children(each))
 
 
 def _cast(spot: Spot) -> Iterator[Proposal]:
@@ -157,7 +150,7 @@ def _inlined(spot: Spot) -> Iterator[Proposal]:
         return
     references = spot.analysis.marks.references
     local = references.get(form)
-    uses = [each for each in _symbols(let) if references.get(each) is local and each is not form]
+    uses = [each for each in symbols_in(let) if references.get(each) is local and each is not form]
     if local is None or len(uses) != 1 or not _same_moment(spot, let, uses[0], binding.items[1]):
         return
     value = binding.items[1].text
@@ -178,7 +171,7 @@ def _inlined(spot: Spot) -> Iterator[Proposal]:
 
 def _same_moment(spot: Spot, let: ListForm, use: SymbolForm, value: Form) -> bool:
     """Whether the value means the same where it is read: nothing in it is bound again on the way, and it is evaluated once."""
-    names = {each.name for each in _symbols(value)}
+    names = {each.name for each in symbols_in(value)}
     between = forms_at(spot.module, use.span.start)
     inner = between[between.index(let) + 1 :] if let in between else []
     if any(
@@ -206,7 +199,7 @@ def _let(spot: Spot) -> Iterator[Proposal]:
         return
     pairs = [each.items for each in bindings.items if isinstance(each, ListForm) and len(each.items) == 2]
     names = [pair[0].text for pair in pairs]
-    read = {each.name for pair in pairs for each in _symbols(pair[1])}
+    read = {each.name for pair in pairs for each in symbols_in(pair[1])}
     if len(set(names)) == len(names) == len(bindings.items) and not read & set(names):
         other = "let*" if let.head == "let" else "let"
         yield Proposal(f"turn into {other}", (replaced(word, other),), kind=REWRITE)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sexpgpu.graph.nodes import Node
 from sexpgpu.ide.bindings import values_of
-from sexpgpu.ide.places import forms_at, module_of
+from sexpgpu.ide.places import children, forms_at, module_of
 from sexpgpu.language.special import SPECIAL_FORMS
 from sexpgpu.language.values import Plist, Value
 from sexpgpu.program.unit import Definition
@@ -186,3 +187,13 @@ def function_of(analysis: Analysis, name: str) -> ListForm | None:
     if form is None or form.head != "defun" or len(form.items) < 4 or definition is None or definition.unknown:
         return None
     return None if form.top.source.builtin else form
+
+
+def symbols_in(form: Form) -> Iterator[SymbolForm]:
+    """The symbols anywhere inside a form, in no order."""
+    waiting = [form]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, SymbolForm):
+            yield each
+        waiting.extend(children(each))

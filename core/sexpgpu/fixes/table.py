@@ -20,11 +20,11 @@ _MODULES = (
     "calls",
     "dtypes",
     "templates",
+    "reports",
     "declarations",
     "contracts",
     "draws",
     "generation",
-    "reports",
 )
 """Whoever proposes, in the order in which proposals for one code are offered; read when the first diagnostic is asked for."""
 

@@ -273,3 +273,25 @@ def test_two_of_a_code_on_a_line_are_ignored_once() -> None:
     line = text.index("(let")
     found = offers(analysis, analysis.diagnostics, analysis.source, line, line + 20)
     assert [each.proposal.title for each in found].count("ignore H-NAME-001 on this line") == 1
+
+
+# Reports that stand in the wrong function
+
+
+def test_a_metric_in_prepare_is_returned_and_reported() -> None:
+    prepare = '(defun prepare (batch ctx)\n  (metric "level" (mean (field batch :row)))\n  (list :x (field batch :row)))\n\n'
+    text = mended(HEAD + prepare + OBJECTIVE + TAIL, "return the value and report it from objective")
+    assert "  (list :x (field batch :row) :level (mean (field batch :row))))\n" in text
+    assert '  (metric "level" (field inputs :level))\n' in text
+    assert codes(text) == []
+
+
+def test_a_counter_moves_into_prepare_where_its_value_is_known_there() -> None:
+    counter = "  (counter :rows 4)\n"
+    prepare = PREPARE.replace(":z", ":row")
+    objective = OBJECTIVE.replace('"The error."\n', '"The error."\n' + counter)
+    text = mended(HEAD + prepare + objective + TAIL, "move the counter into prepare")
+    assert text == HEAD + prepare.replace("ctx)\n", "ctx)\n" + counter) + OBJECTIVE + TAIL
+    assert codes(text) == []
+    local = HEAD + prepare + objective.replace("(counter :rows 4)", "(counter :rows (size (field inputs :x)))") + TAIL
+    assert titles(local) == ["remove the counter"]
