@@ -58,6 +58,8 @@ class Protocol(LanguageServerProtocol):
     def __init__(self, server: Server, converter: Converter) -> None:
         self._initialized = False
         self._host = server
+        self.handled = ""
+        """The notification that is being handled, and what it is about."""
         super().__init__(server, converter)
         handlers: dict[str, Callable[..., None]] = {
             types.SHUTDOWN: self._shut_down,
@@ -139,6 +141,12 @@ class Protocol(LanguageServerProtocol):
             return
         self._host.asked_now()
         self.handle_message(structured)
+
+    def _handle_notification(self, method_name: str, params: Any) -> None:
+        uri = getattr(getattr(params, "text_document", None), "uri", None)
+        self.handled = method_name if uri is None else f"{method_name} of {uri}"
+        super()._handle_notification(method_name, params)
+        self.handled = ""
 
     def structure_message(self, data: Message) -> Any:
         """A message as the type of its method. Raises what the converter raises."""

@@ -132,7 +132,8 @@ class Server(LanguageServer):
     def report_server_error(self, error: Exception, source: ServerErrors) -> None:
         """What went wrong is for the log, not for whoever is typing; what was answered with an error is no news."""
         if source is not FeatureRequestError:
-            log.error("%s: %s: %s", source.__name__, type(error).__name__, error)
+            what = f"{self.connection.handled} failed" if self.connection.handled else source.__name__
+            log.error("%s: %s", what, error if isinstance(error, JsonRpcException) else f"{type(error).__name__}: {error}")
 
     # Documents
 

@@ -14,23 +14,12 @@ from typing import Any
 import pytest
 
 from support.editor import PATIENCE, SERVER, Wire, server_environment
+from support.server import BUSY, SLOW, URI, code, patched
 
-URI = "untitled:x"
 HOVER = {"textDocument": {"uri": URI}, "position": {"line": 0, "character": 1}}
-BUSY = "(def a (dotimes (i 60000) (* i i)))\n"  # some tenths of a second of analysis
-SLOW = "".join(f"(def {name} (dotimes (i 90000) (* i i)))\n" for name in "abc")  # some seconds
 
 PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, NOT_INITIALIZED = -32700, -32600, -32601, -32602, -32002
 CANCELLED, MODIFIED = -32800, -32801
-
-
-def patched(program: str) -> list[str]:
-    """A server in which something was changed first."""
-    return [sys.executable, "-W", "error", "-c", f"import sys\n{program}\nfrom sexpgpu_lsp.server import serve\nsys.exit(serve())"]
-
-
-def code(answer: Any) -> int:
-    return answer["error"]["code"]
 
 
 # Ends

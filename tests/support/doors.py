@@ -75,12 +75,13 @@ def by_an_editor(found: Sequence[types.Diagnostic]) -> list[Told]:
     """What an editor was sent, which counts UTF-16 units and shows related places."""
     told: list[Told] = []
     for each in found:
-        assert each.severity is not None
         assert each.source == "sexpgpu"
         assert each.code_description == types.CodeDescription(rule_link(str(each.code)))
+        assert each.severity is not None
+        severity = each.severity.name.lower()
         message, _, help = each.message.partition("\nhelp: ")
         related = [(each.location.uri, _lsp(each.location.range), each.message) for each in each.related_information or ()]
-        told.append(Told(_lsp(each.range), str(each.code), each.severity.name.lower(), message, help, tuple(related)))
+        told.append(Told(_lsp(each.range), str(each.code), severity, message, help, tuple(related)))
     return told
 
 
@@ -90,7 +91,8 @@ def with_uris(told: Sequence[Told]) -> list[Told]:
 
 
 def _span(span: Span) -> Place:
-    return (*span.source.position(span.start), *span.source.position(span.end))
+    start, end = (span.source.position(offset) for offset in (span.start, span.end))
+    return start.line, start.character, end.line, end.character
 
 
 def _json(span: Any) -> Place:

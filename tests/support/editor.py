@@ -10,6 +10,7 @@ import itertools
 import json
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -241,6 +242,9 @@ class Wire:
                 with suppress(BrokenPipeError):  # what was not sent to a server that has gone
                     stream.close()
 
+        self._impatient = threading.Timer(2 * PATIENCE, self.process.kill)  # whoever waits for what does not come is told
+        self._impatient.daemon = True
+        self._impatient.start()
     def bytes(self, data: bytes) -> None:
         self._in.write(data)
         self._in.flush()
@@ -249,6 +253,7 @@ class Wire:
         self.bytes(b"Content-Length: %d%s\r\n\r\n%s" % (len(body), self._header, body))
 
     def notify(self, method: str, **params: Any) -> None:
+        self._impatient.cancel()
         self.body(json.dumps({"jsonrpc": "2.0", "method": method, "params": params}).encode())
 
     def ask(self, method: str, params: Any = None, number: int | str = 1) -> Any:
