@@ -1,5 +1,6 @@
 """Editing for hours: `python tests/replay.py core [EDITS] [SEED]` analyses files as they are edited and compares each analysis
-that builds on the one before with one from nothing.
+that builds on the one before with one from nothing; `python tests/replay.py server [EDITS] [SEED]` makes the edits in an editor at
+a server of its own, in turns one that is pushed to and one that pulls, and compares what it shows.
 
 The same seed makes the same edits. It ends at the first difference, with what was edited last and the text.
 """
@@ -7,9 +8,15 @@ The same seed makes the same edits. It ends at the first difference, with what w
 from __future__ import annotations
 
 import sys
+import tempfile
 import time
+import traceback
+from pathlib import Path
 
+from support.replay import replay
 from support.retracing import Differs, followers
+
+SESSION = 10_000
 
 
 def core(count: int = 5_000, seed: int = 0) -> int:
@@ -29,8 +36,22 @@ def core(count: int = 5_000, seed: int = 0) -> int:
     return 0
 
 
+def server(count: int = 50_000, seed: int = 0) -> int:
+    """Sessions of ten thousand edits each."""
+    for number, begun in enumerate(range(0, count, SESSION)):
+        with tempfile.TemporaryDirectory() as folder:
+            pull = bool(number % 2)
+            try:
+                edits = min(SESSION, count - begun)
+                print(replay(Path(folder), seed + number, edits, encoding="utf-8" if pull else "utf-16", pull=pull), flush=True)
+            except AssertionError:
+                print(f"session {seed + number}, {'pulled' if pull else 'pushed'}\n{traceback.format_exc()}")
+                return 1
+    return 0
+
+
 if __name__ == "__main__":
     where, *numbers = sys.argv[1:] or [""]
-    if where != "core":
+    if where not in ("core", "server"):
         sys.exit(__doc__)
-    sys.exit({"core": core}[where](*map(int, numbers)))
+    sys.exit({"core": core, "server": server}[where](*map(int, numbers)))

@@ -80,6 +80,7 @@ class Desk:
         self._waiting: list[Change] = []
         self._done: list[Change] = []
         self._undone: list[Change] = []
+        self._reading = read(Source("", text))
         self._spoilt = self._away = 0
 
     def step(self) -> Change:
@@ -94,7 +95,8 @@ class Desk:
             self._done = [*self._done[-_MOST_UNDONE:], inverse]
             if change.what != "redo":
                 self._undone.clear()
-        self._spoilt = self._spoilt + 1 if read(Source("", self.text)).findings else 0
+        self._reading = read(Source("", self.text), self._reading)
+        self._spoilt = self._spoilt + 1 if self._reading.findings else 0
         self._away = 0 if self.text == self._original else self._away + 1
         return change
 
@@ -111,8 +113,8 @@ class Desk:
         if self._undone and chance.random() < 0.3:
             return self._undone.pop()
         while True:
-            changes = [change for change in chance.choice(self._edits)(self.text, chance) if change.of(self.text) != self.text]
-            if changes:
+            changes = list(chance.choice(self._edits)(self.text, chance, self._reading.forms))
+            if changes and changes[0].of(self.text) != self.text:
                 self._waiting = changes[1:]
                 return changes[0]
 
@@ -128,12 +130,9 @@ def difference(what: str, old: str, new: str) -> Change:
     return Change(what, start, len(old) - same, new[start : len(new) - same])
 
 
+Tops = list[TopForm]
 Edits = Iterator[Change]
 """The first change of them speaks of the text given, each other of the text behind the one before."""
-
-
-def _tops(text: str) -> list[TopForm]:
-    return read(Source("", text)).forms
 
 
 def _one(pattern: re.Pattern[str], text: str, chance: random.Random) -> re.Match[str] | None:
@@ -166,39 +165,39 @@ def _expression(text: str, chance: random.Random) -> tuple[int, int] | None:
     return None if end is None else (opening.start(), end)
 
 
-def _number(text: str, chance: random.Random) -> Edits:
+def _number(text: str, chance: random.Random, tops: Tops) -> Edits:
     match = _one(_NUMBER, text, chance)
     if match is not None:
         new = chance.choice(["0", "1", "2", "3", "7", "16", "0.5", "-1", match[0] + "0", match[0][:-1] or "9"])
         yield Change("number", *match.span(), new)
 
 
-def _dtype(text: str, chance: random.Random) -> Edits:
+def _dtype(text: str, chance: random.Random, tops: Tops) -> Edits:
     match = _one(_DTYPE, text, chance)
     if match is not None:
         yield Change("dtype", *match.span(), chance.choice(_DTYPES))
 
 
-def _atom(text: str, chance: random.Random) -> Edits:
+def _atom(text: str, chance: random.Random, tops: Tops) -> Edits:
     match, other = _one(_ATOM, text, chance), _one(_ATOM, text, chance)
     if match is not None and other is not None and not other[0].startswith(";"):
         yield Change("atom", *match.span(), other[0])
 
 
-def _keyword(text: str, chance: random.Random) -> Edits:
+def _keyword(text: str, chance: random.Random, tops: Tops) -> Edits:
     match, other = _one(_KEYWORD, text, chance), _one(_KEYWORD, text, chance)
     if match is not None and other is not None:
         yield Change("keyword", *match.span(), chance.choice([other[0], match[0] + "x", match[0][:-1] + "s", ":zz"]))
 
 
-def _pair(text: str, chance: random.Random) -> Edits:
+def _pair(text: str, chance: random.Random, tops: Tops) -> Edits:
     """A key with its value goes, is doubled, or comes from elsewhere."""
     match, other = _one(_PAIR, text, chance), _one(_PAIR, text, chance)
     if match is not None and other is not None:
         yield Change("pair", *match.span(), chance.choice(["", match[0] * 2, other[0], match[0] + other[0]]))
 
 
-def _parameter(text: str, chance: random.Random) -> Edits:
+def _parameter(text: str, chance: random.Random, tops: Tops) -> Edits:
     """A parameter is renamed, in its whole form or at one end only."""
     header = _one(_HEADER, text, chance)
     names = [] if header is None else [name for name in (header[1] or header[2] or "").split() if not name.startswith("&")]
@@ -213,7 +212,7 @@ def _parameter(text: str, chance: random.Random) -> Edits:
     yield Change("parameter", header.start(), end, re.sub(_WORD_START + re.escape(name) + _WORD_END, new, piece))
 
 
-def _symbol(text: str, chance: random.Random) -> Edits:
+def _symbol(text: str, chance: random.Random, tops: Tops) -> Edits:
     """What the top level defines is renamed wherever it stands, or only where it is defined."""
     match = _one(_NAMED, text, chance)
     if match is None:
@@ -225,7 +224,7 @@ def _symbol(text: str, chance: random.Random) -> Edits:
         yield difference("rename", text, re.sub(_WORD_START + re.escape(name) + _WORD_END, new, text))
 
 
-def _argument(text: str, chance: random.Random) -> Edits:
+def _argument(text: str, chance: random.Random, tops: Tops) -> Edits:
     """An argument comes, goes or stands twice; a parameter, too."""
     place = _expression(text, chance)
     if place is not None:
@@ -237,13 +236,13 @@ def _argument(text: str, chance: random.Random) -> Edits:
         )
 
 
-def _wrapped(text: str, chance: random.Random) -> Edits:
+def _wrapped(text: str, chance: random.Random, tops: Tops) -> Edits:
     place = _expression(text, chance)
     if place is not None:
         yield Change("wrap", *place, chance.choice(_WRAPPED).format(text[slice(*place)]))
 
 
-def _unwrapped(text: str, chance: random.Random) -> Edits:
+def _unwrapped(text: str, chance: random.Random, tops: Tops) -> Edits:
     """A list becomes one of its parts."""
     opening = _one(re.compile(r"(?<=[\s(\[])\("), text, chance)
     end = None if opening is None else _group_end(text, opening.start())
@@ -253,16 +252,15 @@ def _unwrapped(text: str, chance: random.Random) -> Edits:
             yield Change("unwrap", opening.start(), end, text[opening.start() + 1 : end - 1][slice(*inner)])
 
 
-def _space(text: str, chance: random.Random) -> Edits:
+def _space(text: str, chance: random.Random, tops: Tops) -> Edits:
     """Everything behind it moves: a blank line or a comment above a form, or space inside one."""
-    tops = _tops(text)
     places = [top.origin for top in tops] or [0]
     at = chance.choice([*places, 0, chance.randrange(len(text) + 1)])
     new = chance.choice(["\n", "\n\n\n", "; a remark\n", "#| a block\n|# ", "; é 🙂\n", "#;(left out (of it)) "])
     yield Change("space", at, at, new if at in places or at == 0 else chance.choice([" ", "\n"]))
 
 
-def _documentation(text: str, chance: random.Random) -> Edits:
+def _documentation(text: str, chance: random.Random, tops: Tops) -> Edits:
     """A string at the beginning of a function's body, another comment above it, or less of one."""
     header = _one(re.compile(r"\((?:defun|defmodel)\s+[^\s()]+\s+\([^()\[\]]*\)"), text, chance)
     if header is not None and chance.random() < 0.5:
@@ -273,7 +271,7 @@ def _documentation(text: str, chance: random.Random) -> Edits:
         yield Change("comment", *match.span(), chance.choice(["", "; other words", match[0] + " more", ";"]))
 
 
-def _bracket(text: str, chance: random.Random) -> Edits:
+def _bracket(text: str, chance: random.Random, tops: Tops) -> Edits:
     """A bracket goes, comes or is of the other kind; it is mended a few steps later."""
     match = _one(re.compile(r"[()\[\]\"]"), text, chance)
     if match is not None:
@@ -283,12 +281,12 @@ def _bracket(text: str, chance: random.Random) -> Edits:
             yield change.back(text)._replace(what="mend")
 
 
-def _deleted(text: str, chance: random.Random) -> Edits:
+def _deleted(text: str, chance: random.Random, tops: Tops) -> Edits:
     start = chance.randrange(len(text) + 1)
     yield Change("delete", start, min(len(text), start + chance.choice([1, 1, 2, 5, 20, 80])), "")
 
 
-def _typed(text: str, chance: random.Random) -> Edits:
+def _typed(text: str, chance: random.Random, tops: Tops) -> Edits:
     """Something is written character by character, where an expression begins; sometimes it is taken back so, too."""
     place = _expression(text, chance)
     at = place[0] if place is not None else chance.randrange(len(text) + 1)
@@ -302,15 +300,13 @@ def _typed(text: str, chance: random.Random) -> Edits:
         yield Change("erase", at + index, at + index + 1, "")
 
 
-def _pasted(text: str, chance: random.Random) -> Edits:
-    tops = _tops(text)
+def _pasted(text: str, chance: random.Random, tops: Tops) -> Edits:
     at = chance.choice([*(top.origin for top in tops), len(text)])
     yield Change("paste", at, at, chance.choice(_PASTED))
 
 
-def _moved(text: str, chance: random.Random) -> Edits:
+def _moved(text: str, chance: random.Random, tops: Tops) -> Edits:
     """Two neighbours change places, or a form goes somewhere else."""
-    tops = _tops(text)
     if len(tops) < 2:
         return
     if chance.random() < 0.6:
@@ -325,17 +321,15 @@ def _moved(text: str, chance: random.Random) -> Edits:
         yield difference("move", text, rest[:at] + top.text + "\n" + rest[at:])
 
 
-def _doubled(text: str, chance: random.Random) -> Edits:
-    tops = _tops(text)
+def _doubled(text: str, chance: random.Random, tops: Tops) -> Edits:
     if tops:
         top = chance.choice(tops)
         end = top.origin + len(top.text)
         yield Change("double", end, end, "\n" + top.text)
 
 
-def _removed(text: str, chance: random.Random) -> Edits:
+def _removed(text: str, chance: random.Random, tops: Tops) -> Edits:
     """A form is cut out, and most often put back."""
-    tops = _tops(text)
     if tops:
         top = chance.choice(tops)
         change = Change("cut", top.origin, top.origin + len(top.text), "")
@@ -344,9 +338,8 @@ def _removed(text: str, chance: random.Random) -> Edits:
             yield change.back(text)._replace(what="put back")
 
 
-def _quoted_out(text: str, chance: random.Random) -> Edits:
+def _quoted_out(text: str, chance: random.Random, tops: Tops) -> Edits:
     """A form is commented out, as a datum."""
-    tops = _tops(text)
     if tops:
         at = chance.choice(tops).origin
         yield Change("comment out", at, at, "#;")
@@ -354,7 +347,7 @@ def _quoted_out(text: str, chance: random.Random) -> Edits:
             yield Change("comment in", at, at + 2, "")
 
 
-def _strange(text: str, chance: random.Random) -> Edits:
+def _strange(text: str, chance: random.Random, tops: Tops) -> Edits:
     if chance.random() < 0.05:
         yield difference("line ends", text, text.replace("\n", "\r\n") if "\r" not in text else text.replace("\r\n", "\n"))
     else:
@@ -365,7 +358,7 @@ def _strange(text: str, chance: random.Random) -> Edits:
             yield change.back(text)._replace(what="mend")
 
 
-_EDITS: list[Callable[[str, random.Random], Edits]] = [
+_EDITS: list[Callable[[str, random.Random, Tops], Edits]] = [
     *[_number] * 4, *[_dtype] * 2, _atom, _atom, _keyword, _pair, _pair, *[_parameter] * 2, *[_symbol] * 2, *[_argument] * 2,
     *[_wrapped] * 3, _unwrapped, *[_space] * 3, *[_documentation] * 2, _bracket, _bracket, _deleted, _typed, _typed, _pasted,
     *[_moved] * 2, _doubled, *[_removed] * 2, _quoted_out,
