@@ -51,6 +51,7 @@ class Analyses:
         self._whole: dict[str, Analysis] = {}
         self._caches: dict[str, Cache] = {}
         self._complaints: set[str] = set()
+        self._untold: set[str] = set()
         self.ignore: frozenset[str] = frozenset()
         """Codes that the client's settings silence."""
 
@@ -99,10 +100,15 @@ class Analyses:
             return files.used, None
 
     def stale(self, world: World) -> list[str]:
-        """The open documents whose analysis is missing, or made from texts that have changed."""
+        """The open documents whose analysis is missing, made from texts that have changed, or made for a question and not told."""
         for key in [key for key in self._kept if key not in world.documents]:
             self._drop(key)
-        return [key for key in world.documents if (kept := self._kept.get(key)) is None or not kept.fresh(world)]
+        documents = world.documents
+        return [key for key in documents if (kept := self._kept.get(key)) is None or key in self._untold or not kept.fresh(world)]
+
+    def told(self, key: str) -> None:
+        """What the analysis of a document found is on its way to the client."""
+        self._untold.discard(key)
 
     def outdated(self) -> dict[str, Stamp | None]:
         """The files of the disk that are no longer what an analysis took them for, by key, and what they are now."""
@@ -130,6 +136,7 @@ class Analyses:
     def _analyse(self, world: World, document: Document) -> Analysed:
         key = document.key
         self._kept.pop(key, None)  # its forms are about to move
+        self._untold.add(key)
         files = OpenFiles(world)
         analysis: Analysis | None = None
         try:
@@ -161,4 +168,5 @@ class Analyses:
         self._kept.pop(key, None)
         self._last.pop(key, None)
         self._whole.pop(key, None)
+        self._untold.discard(key)
         self._caches.pop(key, None)

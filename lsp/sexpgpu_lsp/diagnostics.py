@@ -88,6 +88,7 @@ class Publisher:
         if document is not None:
             with suppress(AnalysisFailed):
                 report = self.report(world, document)
+            server.analyses.told(key)
         return report, [other for other in server.analyses.stale(world) if other != key]
 
     def report(self, world: World, document: Document, analysis: Analysis | None = None) -> Report:
@@ -193,7 +194,7 @@ class Publisher:
         """What all analyses found in a file as it is now, each finding once, in order."""
         current = self._server.documents.world.source(key)
         found: dict[tuple[object, ...], types.Diagnostic] = {}
-        for each in self._found.get(key, {}).values():
+        for _, each in sorted(self._found.get(key, {}).items(), key=lambda item: item[0] != key):  # its own first
             if each.text is current:
                 for diagnostic in each.diagnostics:
                     found.setdefault(identity(diagnostic), diagnostic)
