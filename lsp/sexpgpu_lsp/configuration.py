@@ -73,14 +73,10 @@ class Configuration:
         if "check.ignore" in changed:
             server.analyses.ignore = self.now.ignore
             server.schedule.anew()
-        workspace = server.client_capabilities.workspace
-        if workspace is None:
-            return
-        hints, lenses = workspace.inlay_hint, workspace.code_lens
-        if hints is not None and hints.refresh_support and any(name.startswith(("inlayHints.", "codeLens.")) for name in changed):
-            server.workspace_inlay_hint_refresh(None)
-        if lenses is not None and lenses.refresh_support and "codeLens.enable" in changed:
-            server.workspace_code_lens_refresh(None)
+        if any(name.startswith(("inlayHints.", "codeLens.")) for name in changed):  # what no lens says, a hint does
+            server.refresh.send("hints")
+        if "codeLens.enable" in changed:
+            server.refresh.send("lenses")
 
     def _complain(self, message: str) -> None:
         if message not in self._complaints:

@@ -33,7 +33,7 @@ def register(server: Server) -> None:
             analysis, module = running(views)
             return [_hint(converter, document, hint) for hint in hints(analysis, module, start, end, kinds)]
 
-        return await server.ask(document, question)
+        return await server.refresh.ask("hints", document, question)
 
     server.answers(types.TEXT_DOCUMENT_INLAY_HINT)(answer)
 

@@ -44,7 +44,7 @@ def register(server: Server) -> None:
                     found += [types.CodeLens(range=place, command=each) for each in going]
             return found
 
-        return await server.ask(document, question)
+        return await server.refresh.ask("lenses", document, question)
 
     server.answers(types.TEXT_DOCUMENT_CODE_LENS)(answer)
 

@@ -79,6 +79,8 @@ class Schedule:
         again = self._again.pop(key, None)
         if report is not None:
             server.publisher.take(report, edited=EDITED in (urgency, again))
+            if urgency == DEPENDENT or any(other != key and other in server.documents.world.documents for other in report.found):
+                server.refresh.compare()
         document = server.documents.world.documents.get(key)
         if document is None:
             self._begun.pop(key, None)

@@ -43,6 +43,7 @@ from sexpgpu_lsp.diagnostics import Publisher
 from sexpgpu_lsp.documents import Document, Documents, World
 from sexpgpu_lsp.log import log, set_up
 from sexpgpu_lsp.protocol import Protocol, make_converter
+from sexpgpu_lsp.refresh import Refresh
 from sexpgpu_lsp.runs import Runs
 from sexpgpu_lsp.schedule import Schedule
 from sexpgpu_lsp.transport import Stream, Writer, read_in_thread, socket_streams, standard_streams
@@ -79,21 +80,22 @@ class Server(LanguageServer):
         self.schedule = Schedule(self)
         self.configuration = Configuration(self)
         self.disk = watching.Disk(self)
+        self.refresh = Refresh(self)
         self.runs = Runs(self)
         self.stopped: asyncio.Future[int] = loop.create_future()
         self._loop = loop
         for feature in (
             diagnostics,
+            everywhere,
             hover,
             completion,
-            everywhere,
             signature,
             navigation,
             references,
             actions,
+            applying,
             calls,
             formatting,
-            applying,
             structure,
             tokens,
             hints,
@@ -113,6 +115,7 @@ class Server(LanguageServer):
         self.documents.folder = _folder(params)
         capabilities.position_encoding = self.documents.converter.encoding
         self.publisher.began(params.capabilities, capabilities)
+        self.refresh.began(params.capabilities)
         self.configuration.began(params.initialization_options)
         if params.process_id is not None and _lives(params.process_id):
             self._watch(params.process_id)
@@ -158,6 +161,7 @@ class Server(LanguageServer):
         if document is not None:
             self.publisher.closed(document)
             self.schedule.settle()
+            self.refresh.compare()
 
     # Questions
 

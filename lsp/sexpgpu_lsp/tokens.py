@@ -49,7 +49,7 @@ def register(server: Server) -> None:
             layouts[document.key] = {top: known[top] for top in module.reading.forms if top in known}
             return encoded(source, found, converter.encoding, multiline)
 
-        return await server.ask(document, question)
+        return await server.refresh.ask("tokens", document, question)
 
     def keep(document: Document, data: list[int]) -> _Answer:
         nonlocal count

@@ -29,6 +29,11 @@ from support.command import environment
 SERVER = [sys.executable, "-W", "error", "-m", "sexpgpu", "lsp"]
 ENCODINGS: tuple[Encoding, ...] = ("utf-8", "utf-16", "utf-32")
 PATIENCE = 30.0  # seconds: the machine may be busy
+ASKED_AGAIN = (
+    types.WORKSPACE_SEMANTIC_TOKENS_REFRESH,
+    types.WORKSPACE_INLAY_HINT_REFRESH,
+    types.WORKSPACE_CODE_LENS_REFRESH,
+)
 
 SHOWS = types.ClientCapabilities(
     text_document=types.TextDocumentClientCapabilities(
@@ -61,6 +66,8 @@ class Client(LanguageClient):
         super().__init__(*args, **kwargs)
         self.published: list[types.PublishDiagnosticsParams] = []
         self.refreshed = 0
+        self.asked_again: list[str] = []
+        """The methods by which the server had the client ask again for what it shows, in order."""
         self.news = asyncio.Event()
 
 
@@ -75,6 +82,13 @@ def make_client(protocol: type[LanguageClientProtocol] = LanguageClientProtocol)
         client.refreshed += 1
         client.news.set()
 
+    def asks_again(method: str) -> Callable[[None], None]:
+        def again(_: None) -> None:
+            client.asked_again.append(method)
+            client.news.set()
+
+        return again
+
     def registered(_: types.RegistrationParams) -> None:
         return None
 
@@ -84,6 +98,7 @@ def make_client(protocol: type[LanguageClientProtocol] = LanguageClientProtocol)
             **DEFAULT_CLIENT_FEATURES,
             types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS: publish,
             types.WORKSPACE_DIAGNOSTIC_REFRESH: refresh,
+            **{method: asks_again(method) for method in ASKED_AGAIN},
             types.CLIENT_REGISTER_CAPABILITY: registered,
         },
     )
@@ -227,6 +242,9 @@ class Wire:
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env or server_environment()
         )
+        self._impatient = threading.Timer(2 * PATIENCE, self.process.kill)  # whoever waits for what does not come is told
+        self._impatient.daemon = True
+        self._impatient.start()
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self._in, self._out = self.process.stdin, self.process.stdout
@@ -235,6 +253,7 @@ class Wire:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._impatient.cancel()
         self.process.kill()
         self.process.wait()
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
@@ -242,9 +261,6 @@ class Wire:
                 with suppress(BrokenPipeError):  # what was not sent to a server that has gone
                     stream.close()
 
-        self._impatient = threading.Timer(2 * PATIENCE, self.process.kill)  # whoever waits for what does not come is told
-        self._impatient.daemon = True
-        self._impatient.start()
     def bytes(self, data: bytes) -> None:
         self._in.write(data)
         self._in.flush()
@@ -253,7 +269,6 @@ class Wire:
         self.bytes(b"Content-Length: %d%s\r\n\r\n%s" % (len(body), self._header, body))
 
     def notify(self, method: str, **params: Any) -> None:
-        self._impatient.cancel()
         self.body(json.dumps({"jsonrpc": "2.0", "method": method, "params": params}).encode())
 
     def ask(self, method: str, params: Any = None, number: int | str = 1) -> Any:
