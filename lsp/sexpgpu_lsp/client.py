@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from lsprotocol import types
 
@@ -24,6 +25,7 @@ _FIRST_COMPLETIONS: dict[types.CompletionItemKind, types.CompletionItemKind] = {
     Completions.Operator: Completions.Function,
 }
 _MARKDOWN = types.MarkupKind.Markdown
+_written = lru_cache(2048)(markdown)  # a client that wants all documentation at once wants it at every key
 
 
 class Client:
@@ -91,11 +93,11 @@ class Client:
 
     def _documentation(self, parts: Iterable[Part], formats: Iterable[types.MarkupKind]) -> types.MarkupContent | str:
         """Documentation in the best of these formats. Who names none gets a string, in the format that hovers are shown in."""
-        known = list(formats)
+        parts, known = tuple(parts), list(formats)
         if not known:
-            return markdown(parts) if self._hover_markdown else plain(parts)
+            return _written(parts) if self._hover_markdown else plain(parts)
         if _MARKDOWN in known:
-            return types.MarkupContent(kind=_MARKDOWN, value=markdown(parts))
+            return types.MarkupContent(kind=_MARKDOWN, value=_written(parts))
         return types.MarkupContent(kind=types.MarkupKind.PlainText, value=plain(parts))
 
 
