@@ -11,6 +11,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from sexpgpu.analysis import Analysis
+from sexpgpu.diagnostics.rules import DATA_CONTENT, DATA_MISSING
 from sexpgpu.source import Source
 from sexpgpu_lsp.analyses import AnalysisFailed
 from sexpgpu_lsp.convert import NAME, Converter, UriOf, identity
@@ -198,6 +199,9 @@ class Publisher:
             if each.text is current:
                 for diagnostic in each.diagnostics:
                     found.setdefault(identity(diagnostic), diagnostic)
+        for place, each in list(found.items()):  # what may be missing is not told beside that a run has missed it
+            if each.code == DATA_CONTENT.code:
+                found.pop((*place[:4], DATA_MISSING.code, ""), None)
         return sorted(found.values(), key=lambda each: (each.range.start.line, each.range.start.character))
 
     async def pulled(self, document: Document, previous: str | None) -> types.DocumentDiagnosticReport:

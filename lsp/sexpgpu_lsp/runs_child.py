@@ -59,6 +59,7 @@ class Child:
         self._room = threading.Semaphore(_WAITING)
         self._status: int | None = None
         self._silent = self._over = False
+        self._before = b""
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed at the end of the process
         _append(self._errors)
         try:
@@ -135,10 +136,8 @@ class Child:
             size = os.fstat(self._errors.fileno()).st_size
             if size > _MOST_ERRORS:
                 self._errors.seek(size - _TAIL)
-                last = self._errors.read(_TAIL)
+                self._before = self._errors.read(_TAIL)
                 self._errors.truncate(0)
-                self._errors.write(last)
-                self._errors.flush()
 
     def _take(self, events: list[Event]) -> None:
         self._room.release()
@@ -167,9 +166,11 @@ class Child:
         with self._errors as errors:
             size = errors.seek(0, os.SEEK_END)
             errors.seek(max(0, size - _TAIL))
-            text = errors.read(_TAIL).decode("utf-8", "replace")
+            written = errors.read(_TAIL)
+        whole = size <= _TAIL and not self._before
+        text = (self._before + written)[-_TAIL:].decode("utf-8", "replace")
         lines = _COLOURS.sub("", text).splitlines()
-        return [line.rstrip() for line in lines[1 if size > _TAIL else 0 :] if line.strip()]
+        return [line.rstrip() for line in lines[0 if whole else 1 :] if line.strip()]
 
 
 def _append(file: IO[bytes]) -> None:

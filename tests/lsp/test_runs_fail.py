@@ -240,6 +240,18 @@ async def test_what_the_backend_cannot_do_yet_is_shown_where_it_is_asked_for(tmp
         assert [editor.piece(uri, each.range) for each in found] == ["2", ":bf16"]
 
 
+async def test_a_data_file_that_a_run_has_missed_is_told_once(tmp_path: Path) -> None:
+    loader = '(defloader train :batch 2 :fields (list :x (spec [3] :f32) :y (spec [] :f32)) :source (npz "none.npz"))'
+    async with runner("real") as editor:
+        uri = editor.open(tiny(loader=loader), uri_for(tmp_path / "a.sx"))
+        assert await editor.codes(uri) == ["W-DATA-001"]
+        begun = await editor.command("run", uri=uri, device="cpu")
+        assert "none.npz does not exist [E-DATA-001]" in (await editor.over(begun["run"]))["message"]
+        await editor.published(uri, lambda params: codes(params.diagnostics) == ["E-DATA-001"])
+        editor.write(uri, ":batch 2", ":batch 4")
+        assert await editor.codes(uri) == ["W-DATA-001"]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such signal")
 async def test_a_real_run_that_is_killed(tmp_path: Path) -> None:
     text = tiny(run="(defrun small :steps 100000000 :report-every 1000)")
