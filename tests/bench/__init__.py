@@ -1,6 +1,6 @@
 """Measurements against the budgets: `make bench`. `programs` writes the files that are measured, `cold` times whole commands beside
-other checkers, `analysing` the analysis inside a process, `running` the server beside runs; all give `Row`s of the table that
-`__main__` prints."""
+other checkers, `analysing` the analysis inside a process, `asking` what is asked of one, `serving` the server beside others', and
+`running` beside runs; all give `Row`s of the table that `__main__` prints."""
 
 from __future__ import annotations
 

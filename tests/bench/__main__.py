@@ -7,14 +7,15 @@ import tempfile
 from itertools import chain
 from pathlib import Path
 
-from bench import analysing, asking, cold, running
+from bench import analysing, asking, cold, running, serving
 
 
 def main() -> int:
     kept = True
     print(f"{'what':<46}{'ms':>9}{'processor':>11}   budget")
     with tempfile.TemporaryDirectory() as folder:
-        for row in chain(cold.rows(Path(folder)), analysing.rows(), asking.rows(), running.rows(Path(folder))):
+        home = Path(folder)
+        for row in chain(cold.rows(home), analysing.rows(), asking.rows(), serving.rows(home), running.rows(home)):
             verdict = row.budget and (row.budget + ("" if row.kept else ": not kept"))
             print(f"{row.what:<46}{row.wall:>9.1f}{row.processor:>11.1f}   {verdict}".rstrip(), flush=True)
             kept = kept and row.kept

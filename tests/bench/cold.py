@@ -13,7 +13,7 @@ from bench import Row, Times
 from bench.programs import python_file, run_file
 
 ROOT = Path(__file__).parents[2]
-OTHERS = ("basedpyright", "mypy", "pyrefly")
+OTHERS = ("basedpyright", "mypy", "pyrefly", "ruff")
 ROUNDS = 11
 
 
@@ -21,13 +21,13 @@ def other_checkers() -> Path:
     """The folder of the other checkers' commands, installed on first use into an environment of their own."""
     folder = ROOT / "build" / "bench-venv"
     done = folder / ".installed"
-    if not done.exists():
+    if not done.exists() or done.read_text("utf-8").split() != [*OTHERS]:
         print("installing other checkers into build/bench-venv …", file=sys.stderr)
         subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
         subprocess.run(
             [str(folder / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install", "-qq", *OTHERS], check=True
         )
-        done.touch()
+        done.write_text(" ".join(OTHERS), "utf-8")
     return folder / "bin"
 
 
