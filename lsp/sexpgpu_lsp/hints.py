@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from sexpgpu.analysis import Analysis
 from sexpgpu.ide.hints import KINDS, Hint, Kind, hints
 from sexpgpu_lsp.analyses import View
 from sexpgpu_lsp.convert import Converter, markup
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 def register(server: Server) -> None:
     """Answer inlayHint."""
 
+    clean: dict[str, Analysis] = {}
+
     async def answer(params: types.InlayHintParams) -> list[types.InlayHint] | None:
         document = server.document(params.text_document.uri)
         settings = server.configuration.now
@@ -27,11 +30,16 @@ def register(server: Server) -> None:
         if document is None or not kinds:
             return None
         converter = server.documents.converter
+        for key in clean.keys() - server.documents.world.documents.keys():
+            del clean[key]
 
         def question(views: Iterator[View]) -> list[types.InlayHint]:
             start, end = (converter.offset(document.source, at) for at in (params.range.start, params.range.end))
             analysis, module = running(views)
-            return [_hint(converter, document, hint) for hint in hints(analysis, module, start, end, kinds)]
+            earlier = clean.get(document.key)
+            if all(each.rule.severity != "error" for each in analysis.diagnostics):
+                clean[document.key] = analysis
+            return [_hint(converter, document, hint) for hint in hints(analysis, module, start, end, kinds, earlier)]
 
         return await server.refresh.ask("hints", document, question)
 

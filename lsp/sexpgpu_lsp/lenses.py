@@ -23,18 +23,23 @@ COMMANDS: dict[Action, str] = {"run": "sexpgpu.run", "explain": "sexpgpu.explain
 def register(server: Server) -> None:
     """Answer codeLens."""
 
+    told: dict[str, dict[str, str]] = {}
+
     async def answer(params: types.CodeLensParams) -> list[types.CodeLens] | None:
         document = server.document(params.text_document.uri)
         if document is None or not server.configuration.now.flag("codeLens.enable"):
             return None
         converter = server.documents.converter
+        for key in told.keys() - server.documents.world.documents.keys():
+            del told[key]
+        known = told.setdefault(document.key, {})
         runs = server.runs.running(document.key)
         going = [_stop(run, alone=len(runs) == 1) for run in runs]
 
         def question(views: Iterator[View]) -> list[types.CodeLens]:
             analysis, module = running(views)
             found: list[types.CodeLens] = []
-            for lens in lenses(analysis, module):
+            for lens in lenses(analysis, module, known):
                 command = types.Command(title=lens.title, command=COMMANDS.get(lens.action, ""))
                 if lens.action:
                     command.arguments = [{"uri": document.uri} if lens.action == "run" else {"uri": document.uri, "show": True}]

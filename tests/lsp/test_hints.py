@@ -106,6 +106,32 @@ async def test_what_a_lens_tells_is_no_hint_too() -> None:
         assert "shift:" in with_lenses
 
 
+@pytest.mark.parametrize("typed", ["(rol)", "(defu", "(def a (", ")", "(defun f () (rol))", '"a"'])
+async def test_while_somebody_types_the_rest_stays_as_it_is(editor: Editor, typed: str) -> None:
+    """Where a form is new or wrong, the run may not be traced; what stood beside other forms, and above them, goes on standing."""
+    uri = editor.open(RUN)
+    before, above = shapes(await hints(editor, uri)), titles(await lenses(editor, uri))
+    assert {": f32[4 8]", ": i64[]"} <= set(before)
+    line = RUN.index("(defoptimizer")
+    for at, letter in enumerate(typed + "\n"):
+        editor.replace(uri, line + at, line + at, letter)
+    assert shapes(await hints(editor, uri)) == before
+    assert titles(await lenses(editor, uri)) == above
+    editor.replace(uri, line, line + len(typed) + 1, "")
+    editor.write(uri, "(spec [8]", "(spec [7]")
+    editor.write(uri, "(zeros [8]", "(zeros [7]")
+    assert ": f32[4 7]" in await hints(editor, uri)
+    assert titles(await lenses(editor, uri)) != above
+
+
+def shapes(found: dict[str, types.InlayHint]) -> dict[str, types.Position]:
+    return {label: hint.position for label, hint in found.items() if label.startswith(":")}
+
+
+def titles(found: list[types.CodeLens] | None) -> list[str]:
+    return [lens.command.title for lens in found or () if lens.command is not None]
+
+
 async def test_a_library_has_the_types_of_the_run_that_loads_it(editor: Editor, tmp_path: Path) -> None:
     part = editor.open("(defun twice (x) (* 2 x))\n", uri_for(tmp_path / "part.sx"))
     assert await hints(editor, part) == {}

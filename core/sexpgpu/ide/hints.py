@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 Kind = Literal["shapes", "values", "parameters", "trips", "memory"]
 KINDS: tuple[Kind, ...] = ("shapes", "values", "parameters", "trips", "memory")
 
+_OF_VALUES: tuple[Kind, ...] = ("shapes", "values")
 _LONGEST = 32
 _MOST_VARIANTS = 2
 _MOST_LOOKED_AT = 200
@@ -51,8 +52,32 @@ class Hint(NamedTuple):
     before: bool = False
 
 
-def hints(analysis: Analysis, module: Module, start: int = 0, end: int | None = None, kinds: Container[str] = KINDS) -> list[Hint]:
-    """The hints of some kinds in a range of a module, in text order. Needs an analysis that recorded."""
+def hints(
+    analysis: Analysis,
+    module: Module,
+    start: int = 0,
+    end: int | None = None,
+    kinds: Container[str] = KINDS,
+    earlier: Analysis | None = None,
+) -> list[Hint]:
+    """The hints of some kinds in a range of a module, in text order. Needs an analysis that recorded.
+
+    `earlier` says what is unknown now, of forms that have not changed since: while somebody types, most of a file may not be
+    traced, and its text would jump to and fro with every word. Of its graphs nothing is asked.
+    """
+    found = _hints(analysis, module, start, end, kinds)
+    if earlier is None or earlier is analysis:
+        return found
+    told = {hint.offset for hint in found}
+    known = {id(top) for each in earlier.unit.modules for top in each.reading.forms}
+    still = [(top.origin, top.origin + len(top.text)) for top in module.reading.forms if id(top) in known]
+    for hint in _hints(earlier, module, start, end, [kind for kind in _OF_VALUES if kind in kinds]):
+        if hint.offset not in told and any(first <= hint.offset <= last for first, last in still):
+            found.append(hint)
+    return sorted(found, key=lambda hint: hint.offset)
+
+
+def _hints(analysis: Analysis, module: Module, start: int, end: int | None, kinds: Container[str]) -> list[Hint]:
     end = len(module.source.text) if end is None else end
     found: list[Hint] = []
     if "shapes" in kinds or "values" in kinds:

@@ -145,7 +145,8 @@ def _keyword(analysis: Analysis, path: list[Form], form: KeywordForm) -> _Said |
     elif isinstance(head, SymbolForm) and found is None and head.name == "scope":
         parts = words.word(SPECIAL_FORMS["scope"])
     if parts is None:
-        return None
+        found = owned.parts(analysis, call) if form is call.items[1] else []
+        return _Said(form, [Code(f"({call.head} {form.text} …)"), *found], True) if found else None
     index = call.items.index(form)
     value = type_of(analysis, call.items[index + 1]) if index + 1 < len(call.items) else ""
     if value and "\n" not in value:

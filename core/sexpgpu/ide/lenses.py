@@ -24,9 +24,17 @@ class Lens(NamedTuple):
     action: Action = ""
 
 
-def lenses(analysis: Analysis, module: Module) -> list[Lens]:
-    """The lenses of a file, in text order."""
+def lenses(analysis: Analysis, module: Module, told: dict[str, str] | None = None) -> list[Lens]:
+    """The lenses of a file, in text order.
+
+    `told` keeps from one analysis to the next what was said of a form, by its text: while the file has an error, and may not be
+    traced, that goes on standing there. Otherwise the lines below would jump with every word that somebody types.
+    """
     found: list[Lens] = []
+    before = dict(told or {})
+    if told is not None:
+        told.clear()
+    clean = all(each.rule.severity != "error" for each in analysis.diagnostics)
     for top in module.reading.forms:
         form = top.form
         if top.broken or not isinstance(form, ListForm) or form.head not in memory.HEADS:
@@ -42,8 +50,12 @@ def lenses(analysis: Analysis, module: Module) -> list[Lens]:
         figure = memory.figure(analysis, form)
         if figure:
             facts.append(_TITLES[form.head].format(figure))
-        if facts:
-            found.append(Lens(at, ", ".join(facts)))
+        says = ", ".join(facts)
+        if told is not None:
+            says = says if clean else before.get(top.text, says)
+            told[top.text] = says
+        if says:
+            found.append(Lens(at, says))
     return found
 
 

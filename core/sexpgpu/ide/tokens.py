@@ -81,7 +81,6 @@ _KINDS: dict[str, Code] = {
     "defloader": TYPE,
     "defpass": INTERFACE,
     "defrun": EVENT,
-    "operator": OPERATOR | LIBRARY,
     "host": FUNCTION | LIBRARY,
 }
 _LITERALS: dict[type, Code] = {NumberForm: NUMBER, StringForm: STRING, ConstantForm: KEYWORD | READONLY}
@@ -120,6 +119,11 @@ def tokens(
     if start <= 0 and end >= len(text):
         return found
     return [token for token in found if token[1] > start and token[0] < end]
+
+
+def _operator(name: str) -> Code:
+    """Signs are operators. An operator with a name is a function that makes tensors: themes give operators no colour."""
+    return FUNCTION | LIBRARY | TENSOR if name[0].isalpha() else OPERATOR | LIBRARY
 
 
 def _pieces(module: Module) -> list[tuple[int, int, TopForm | None]]:
@@ -241,7 +245,7 @@ class _Painter:
             variable = name.value is not None or name.form.head in _LOOPS
             about = self._about(name.name_form) or (self._about(name.value) if name.value is not None else 0)
             return (VARIABLE if variable else PARAMETER) | about
-        code = _KINDS.get(name.kind, VARIABLE)
+        code = _operator(name.name) if name.kind == "operator" else _KINDS.get(name.kind, VARIABLE)
         if name.module is not None and name.module.source.builtin:
             code |= LIBRARY
         if name.kind == "def" and name.form is not None and len(name.form.items) > 2:
@@ -290,7 +294,7 @@ def _word(make: object, word: str, opened: bool) -> Code | None:
     if make is SymbolForm:
         if word in MARKERS or (opened and (word in SPECIAL_FORMS or word in TOP_LEVEL)):
             return KEYWORD
-        return _KINDS["operator" if word in OPS else "host"] if word in OPS or word in HOST else VARIABLE
+        return _operator(word) if word in OPS else _KINDS["host"] if word in HOST else VARIABLE
     if make is KeywordForm:
         return MEMBER | LIBRARY if word[1:] in _DTYPES else PROPERTY
     return _LITERALS.get(make) if isinstance(make, type) else None

@@ -65,7 +65,7 @@ def told(text: str) -> list[tuple[str, str]]:
         ("h", ["variable declaration tensor", "variable tensor"]),
         ("times", ["parameter declaration host", "parameter host"]),
         ("index", ["parameter declaration tensor"]),
-        ("gelu", ["operator defaultLibrary"]),
+        ("gelu", ["function defaultLibrary tensor"]),
         ("linear", ["function defaultLibrary"]),
         ("field", ["function defaultLibrary"] * 2),
         (":step", ["property ctx"]),
@@ -109,7 +109,7 @@ def test_text_that_does_not_read_has_what_its_tokens_say(begun: str, end: str) -
     check(text)
     assert found[:3] == told("(def first 1)")
     lexed = dict(found)
-    assert lexed.get("matmul", "operator defaultLibrary") == "operator defaultLibrary"
+    assert lexed.get("matmul", "function defaultLibrary tensor") == "function defaultLibrary tensor"
     assert lexed.get("let", "keyword") == "keyword"
     assert lexed.get("; c", "comment") == "comment"
     assert lexed.get("+", "operator defaultLibrary") == "operator defaultLibrary"
