@@ -59,10 +59,3 @@ def _stop(run: Run, *, alone: bool) -> types.Command:
     says = "Stop at once" if run.stopping else "Stop"
     title = f"■ {says}" if alone else f"■ {says}: {run.number}"
     return types.Command(title=title, command="sexpgpu.stop", arguments=[{"run": run.number}])
-
-
-def ask_again(server: Server) -> None:
-    """Have the client ask for lenses, if it can be told to: there are others now."""
-    workspace = server.client_capabilities.workspace
-    if workspace is not None and workspace.code_lens is not None and workspace.code_lens.refresh_support:
-        server.workspace_code_lens_refresh(None)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lsprotocol import types
 
-from sexpgpu_lsp.lenses import ask_again
 from sexpgpu_lsp.log import log
 from sexpgpu_lsp.runs_child import Child, End, Event
 from sexpgpu_lsp.runs_guard import Guard
@@ -141,7 +140,7 @@ class Runs:
         self._server.publisher.drop(document.key)
         run.progress = Progress(self._server, f"sexpgpu/{run.number}", f"run {run.name}")
         self._look_again(run, SILENCE)
-        ask_again(self._server)
+        self._server.refresh.send("lenses")
         return run
 
     def stop(self, run: Run) -> None:
@@ -158,7 +157,7 @@ class Runs:
         run.timers = [asyncio.get_running_loop().call_later(GRACE, self._force, run)]
         if run.progress is not None:
             run.progress.report("stopping", None, time.monotonic())
-        ask_again(self._server)
+        self._server.refresh.send("lenses")
 
     def cancelled(self, token: Any) -> None:
         """The user pressed the button of a progress."""
@@ -229,7 +228,7 @@ class Runs:
         over = [number for number, each in self._runs.items() if each.over]
         for number in over[:-_KEPT]:
             del self._runs[number]
-        ask_again(self._server)
+        self._server.refresh.send("lenses")
 
     def _force(self, run: Run) -> None:
         if run.child is not None:

@@ -29,6 +29,7 @@ from sexpgpu_lsp import (
     lenses,
     navigation,
     references,
+    showing,
     signature,
     structure,
     tokens,
@@ -243,6 +244,7 @@ async def _serve(stream: Stream) -> int:
     read_in_thread(stream, functools.partial(loop.call_soon_threadsafe, server.connection.receive), gone)
     status = await server.stopped
     server.runs.leave()
+    showing.leave()
     writer.close()
     return status
 

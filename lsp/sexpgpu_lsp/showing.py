@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import shutil
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
 @functools.cache
 def _folder() -> str:
     return tempfile.mkdtemp(prefix="sexpgpu-")
+
+
+def leave() -> None:
+    """Remove what was shown: the editor that shows it is about to go."""
+    if _folder.cache_info().currsize:
+        shutil.rmtree(_folder(), ignore_errors=True)
 
 
 def show(server: Server, name: str, text: str) -> None:

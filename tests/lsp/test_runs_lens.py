@@ -83,7 +83,9 @@ async def test_an_explanation_is_shown_as_a_document(tmp_path: Path) -> None:
             assert path.name == f"{name} explained.txt"
             assert path.read_text("utf-8") == (await editor.command("explain", uri=uri))["text"]
             assert path.parent.stat().st_mode & 0o77 == 0
+            folder = path.parent
         assert editor.client.shown_documents == []  # who asks for the answer alone has it alone
+    assert not folder.exists()  # with the editor, what it showed is gone
 
 
 async def test_where_no_document_is_shown_it_is_a_message(tmp_path: Path) -> None:
