@@ -18,7 +18,7 @@ from sexpgpu.diagnostics.finding import Diagnostic, TextEdit
 from sexpgpu.fixes import Proposal, finished, fixed, offers, rewrites_at
 from sexpgpu.fixes.everything import Fixed, safe_edits
 from sexpgpu.project import ProjectError, Projects
-from sexpgpu.source import Source, Span
+from sexpgpu.source import Span
 from sexpgpu_lsp.analyses import View
 from sexpgpu_lsp.applying import as_known
 from sexpgpu_lsp.convert import UriOf
@@ -219,16 +219,15 @@ def workspace_edit(
     server: Server, world: World, document: Document, uri_of: UriOf, edits: Iterable[tuple[Span, str]], versioned: bool
 ) -> types.WorkspaceEdit:
     """The edits by file, bound to the versions that they are meant for where the client can hold them to that."""
-    by_source: dict[Source, list[tuple[Span, str]]] = {}
+    by_uri: dict[str, list[tuple[Span, str]]] = {}  # several analyses may each have read a file
     for span, text in edits:
-        by_source.setdefault(span.source, []).append((span, text))
+        by_uri.setdefault(uri_of(span.source), []).append((span, text))
     converter = server.documents.converter
     if not versioned:
-        return types.WorkspaceEdit(changes={uri_of(source): converter.edits(found) for source, found in by_source.items()})
+        return types.WorkspaceEdit(changes={uri: converter.edits(found) for uri, found in by_uri.items()})
     changes: list[types.TextDocumentEdit] = []
-    for source, found in by_source.items():
-        uri = uri_of(source)
-        open_one = document if source is document.source else world.documents.get(key_of(uri))
+    for uri, found in by_uri.items():
+        open_one = document if uri == document.uri else world.documents.get(key_of(uri))
         changes.append(
             types.TextDocumentEdit(
                 text_document=types.OptionalVersionedTextDocumentIdentifier(

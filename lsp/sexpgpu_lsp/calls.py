@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from lsprotocol import types
 
 from sexpgpu.analysis import Analysis
 from sexpgpu.ide.callers import Calls, Item, around, incoming, item, outgoing
-from sexpgpu.ide.occurrences import Seen, Subject, elsewhere, occurrences, subject
+from sexpgpu.ide.occurrences import Seen, Subject, subject
 from sexpgpu.program.unit import Definition, Module, provided
 from sexpgpu.source import Span
 from sexpgpu_lsp.analyses import View
 from sexpgpu_lsp.convert import Converter, UriOf
 from sexpgpu_lsp.documents import Document
 from sexpgpu_lsp.navigation import KINDS
-from sexpgpu_lsp.references import others, uri_for
+from sexpgpu_lsp.reach import beyond, closed
+from sexpgpu_lsp.references import Found, everywhere, uri_for
+from sexpgpu_lsp.uris import key_of, path_of
 
 if TYPE_CHECKING:
     from sexpgpu_lsp.server import Server
 
-_Question = Callable[[View, Document, types.CallHierarchyItem], Any]
+T = TypeVar("T")
 
 
 def register(server: Server) -> None:
@@ -42,52 +44,72 @@ def register(server: Server) -> None:
 
         return await server.ask(document, question)
 
-    async def ask(given: types.CallHierarchyItem, question: _Question) -> Any:
-        """An answer about an item, by the analysis in which it was found; where that document is closed, by that of its own."""
+    async def ask(given: types.CallHierarchyItem, question: Callable[[Analysis, Document], T]) -> tuple[Document, T] | None:
+        """An answer about an item, by the analysis in which it was found, of a file that is open or not; and the document that was
+        asked about first."""
         data: object = given.data
         asked = cast("dict[str, object]", data).get("document") if isinstance(data, dict) else None
         document = (server.document(asked) if isinstance(asked, str) else None) or server.document(given.uri)
         if document is None:
             return None
-        return await server.ask(document, lambda views: question(next(views), document, given))
 
-    def calls_to(view: View, document: Document, given: types.CallHierarchyItem) -> list[types.CallHierarchyIncomingCall] | None:
-        converter, uri = server.documents.converter, uri_for(server, document)
-        found = _subject(view.analysis, converter, uri, given)
-        if found is None:
-            return None
-        seen = [Seen(view.analysis, found, occurrences(view.analysis, found))]
-        for other in others(server, document):
-            seen += elsewhere(other, found, seen[0].places)
-        return [
-            types.CallHierarchyIncomingCall(
-                _item(calls.item, converter, uri, document), [converter.range(at) for at in calls.places]
-            )
-            for calls in _merged([calls for each in seen for calls in incoming(each)], uri)
-        ]
+        def work(views: Iterator[View]) -> T:
+            analysis = next(views).analysis
+            path = path_of(given.uri)
+            if path is not None and _module(analysis, uri_for(server, document), given) is None:
+                world = server.documents.world
+                other = world.documents.get(key_of(given.uri))
+                analysis = (closed(world, path) if other is None else server.analyses.of(world, other)) or analysis
+            return question(analysis, document)
 
-    def calls_from(view: View, document: Document, given: types.CallHierarchyItem) -> list[types.CallHierarchyOutgoingCall] | None:
-        converter, uri = server.documents.converter, uri_for(server, document)
-        module = _module(view.analysis, uri, given)
-        caller = None if module is None else around(module, converter.offset(module.source, given.selection_range.start))
-        if caller is None:
-            return None
-        return [
-            types.CallHierarchyOutgoingCall(
-                _item(calls.item, converter, uri, document), [converter.range(at) for at in calls.places]
-            )
-            for calls in outgoing(view.analysis, caller)
-        ]
+        return document, await server.ask(document, work)
 
     async def called(params: types.CallHierarchyIncomingCallsParams) -> list[types.CallHierarchyIncomingCall] | None:
-        return await ask(params.item, calls_to)
+        def question(analysis: Analysis, document: Document) -> tuple[Found, list[Calls]] | None:
+            found = _subject(analysis, server.documents.converter, uri_for(server, document), params.item)
+            if found is None:
+                return None
+            seen = everywhere(server, analysis, found)
+            return seen, [calls for each in seen.seen for calls in incoming(each)]
+
+        document, answer = await ask(params.item, question) or (None, None)
+        if document is None or answer is None:
+            return None
+        found, known = answer
+        far = await beyond(server, document, found.subject, found.places, (found.subject.name,), _incoming)
+        converter, uri = server.documents.converter, uri_for(server, document)
+        merged = _merged([*known, *(each for look in far.looks for each in look)], uri)
+        return [
+            types.CallHierarchyIncomingCall(_item(each.item, converter, uri, document), [converter.range(at) for at in each.places])
+            for each in merged
+        ]
 
     async def calls(params: types.CallHierarchyOutgoingCallsParams) -> list[types.CallHierarchyOutgoingCall] | None:
-        return await ask(params.item, calls_from)
+        def question(analysis: Analysis, document: Document) -> list[types.CallHierarchyOutgoingCall] | None:
+            converter, uri = server.documents.converter, uri_for(server, document)
+            module = _module(analysis, uri, params.item)
+            caller = None
+            if module is not None:
+                caller = around(module, converter.offset(module.source, params.item.selection_range.start))
+            if caller is None:
+                return None
+            return [
+                types.CallHierarchyOutgoingCall(
+                    _item(each.item, converter, uri, document), [converter.range(at) for at in each.places]
+                )
+                for each in outgoing(analysis, caller)
+            ]
+
+        _, answer = await ask(params.item, question) or (None, None)
+        return answer
 
     server.answers(types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)(prepare)
     server.answers(types.CALL_HIERARCHY_INCOMING_CALLS)(called)
     server.answers(types.CALL_HIERARCHY_OUTGOING_CALLS)(calls)
+
+
+def _incoming(_: str, seen: list[Seen]) -> list[Calls]:
+    return [calls for each in seen for calls in incoming(each)]
 
 
 def _item(found: Item, converter: Converter, uri: UriOf, document: Document) -> types.CallHierarchyItem:

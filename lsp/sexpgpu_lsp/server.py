@@ -44,6 +44,7 @@ from sexpgpu_lsp.diagnostics import Publisher
 from sexpgpu_lsp.documents import Document, Documents, World
 from sexpgpu_lsp.log import log, set_up
 from sexpgpu_lsp.protocol import Protocol, make_converter
+from sexpgpu_lsp.reach import Reach
 from sexpgpu_lsp.refresh import Refresh
 from sexpgpu_lsp.runs import Runs
 from sexpgpu_lsp.schedule import Schedule
@@ -82,6 +83,7 @@ class Server(LanguageServer):
         self.configuration = Configuration(self)
         self.disk = watching.Disk(self)
         self.refresh = Refresh(self)
+        self.reach = Reach()
         self.runs = Runs(self)
         self.stopped: asyncio.Future[int] = loop.create_future()
         self._loop = loop

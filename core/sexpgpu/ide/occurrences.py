@@ -122,7 +122,8 @@ class Seen(NamedTuple):
 
 def elsewhere(analysis: Analysis, found: Subject, known: Iterable[Occurrence]) -> list[Seen]:
     """How another analysis sees a subject of which some occurrences are `known`: not at all, where it has no file in common, and as
-    several, where it does not know that they are one. What the language provides is the same for all."""
+    several, where it does not know that they are one. What the language provides is the same for all. Of a key `:stage-…` it may
+    know that it is a counter's, and how that is named."""
     if isinstance(found.what, Definition) and found.what is provided(found.name):
         return [Seen(analysis, found, occurrences(analysis, found))]
     seen: list[Seen] = []
@@ -135,10 +136,14 @@ def elsewhere(analysis: Analysis, found: Subject, known: Iterable[Occurrence]) -
         if module is None or module.source.text != source.text or (path, start) in places:
             continue
         same = subject(analysis, module, start)
-        if same is not None and (same.kind, same.name) == (found.kind, found.name):
+        if same is not None and same.kind == found.kind and (same.name == found.name or _counts(same, found)):
             seen.append(Seen(analysis, same, occurrences(analysis, same)))
             places |= {(os.path.abspath(each.part.source.name), each.part.start) for each in seen[-1].places}
     return seen
+
+
+def _counts(same: Subject, found: Subject) -> bool:
+    return found.kind == "key" and found.name == f"{_STAGE}{same.name}"
 
 
 def in_order(places: Iterable[Occurrence]) -> list[Occurrence]:
@@ -216,10 +221,16 @@ def _keys_behind(call: ListForm, parameters: ParameterList) -> tuple[Form, ...]:
     return call.items[1 + len(parameters.required) + len(parameters.optional) :: 2]
 
 
+def named_by_calls(local: Local) -> bool:
+    """Whether calls may name a local variable: it is a `&key` parameter."""
+    found = parameters_of(local.form)
+    return found is not None and any(symbol is local.name_form for symbol, _ in found.keys)
+
+
 def _arguments(analysis: Analysis, local: Local) -> Iterator[KeywordForm]:
     """The keywords by which calls give a value to a `&key` parameter."""
     found = parameters_of(local.form)
-    if found is None or all(symbol is not local.name_form for symbol, _ in found.keys):
+    if found is None or not named_by_calls(local):
         return
     for call in calls_with(analysis, f":{local.name}"):
         keys = [key for key in _keys_behind(call, found) if isinstance(key, KeywordForm) and key.name == local.name]

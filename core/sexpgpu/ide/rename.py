@@ -5,6 +5,7 @@ A rename changes a program's words and not what it means. Where that cannot be p
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -74,7 +75,7 @@ def _check_key(keys: Flow, form: Form) -> None:
     obstacle = keys.obstacle(form)
     if obstacle is not None:
         reason, at = obstacle
-        raise Refused(reason if at is form else f"{_line(at)}: {reason}")
+        raise Refused(reason if at is form else f"{_line(keys.analysis, at)}: {reason}")
 
 
 def _check_report(analysis: Analysis, found: Subject, places: Iterable[Occurrence]) -> None:
@@ -88,7 +89,7 @@ def _check_report(analysis: Analysis, found: Subject, places: Iterable[Occurrenc
 def _check_observed(analysis: Analysis) -> None:
     computed = computed_observation(analysis)
     if computed is not None:
-        raise Refused(f"{_line(computed)}: the name of an observation is computed here")
+        raise Refused(f"{_line(analysis, computed)}: the name of an observation is computed here")
 
 
 def _check_text(analysis: Analysis, found: Subject) -> None:
@@ -98,11 +99,13 @@ def _check_text(analysis: Analysis, found: Subject) -> None:
             if found.name not in top.text:
                 continue
             if top.broken and any(_is(word, found.name) for word in re.findall(WORD, top.text)):
-                line = module.source.line_at(top.origin) + 1
-                raise Refused(f"line {line}: this form does not read, and `{found.name}` stands in it")
+                where = _line(analysis, Form(top, 0, 0))
+                raise Refused(f"{where}: this form does not read, and `{found.name}` stands in it")
             if top.form is not None and not top.broken and analysis.marks.broken and not isinstance(found.what, Form):
                 for form in _unclear(analysis, top.form, found.name):
-                    raise Refused(f"{_line(form)}: this form has an error, so that it is not known what `{found.name}` is here")
+                    raise Refused(
+                        f"{_line(analysis, form)}: this form has an error, so that it is not known what `{found.name}` is here"
+                    )
 
 
 def _is(word: str, name: str) -> bool:
@@ -156,11 +159,11 @@ def _check_local(analysis: Analysis, local: Local, new: str) -> None:
         inner = isinstance(other, Local) and _is_inner(other, local)
         if isinstance(other, Local) and form is other.name_form:
             if other.form is local.form and local.form.head != "let*":
-                raise Refused(f"`{new}` is bound here too, in {_line(form)}")
+                raise Refused(f"`{new}` is bound here too, in {_line(analysis, form)}")
             if inner and any(_sees(other, use) for use in uses):
-                raise Refused(f"a use of `{local.name}` would then mean the `{new}` that is bound in {_line(form)}")
+                raise Refused(f"a use of `{local.name}` would then mean the `{new}` that is bound in {_line(analysis, form)}")
         elif other is not None and not inner and _sees(local, form):
-            raise Refused(f"`{new}` is used in {_line(form)}, and would then mean this variable")
+            raise Refused(f"`{new}` is used in {_line(analysis, form)}, and would then mean this variable")
 
 
 def _check_taken(analysis: Analysis, definition: Definition, places: Sequence[Occurrence], new: str) -> None:
@@ -176,11 +179,13 @@ def _check_taken(analysis: Analysis, definition: Definition, places: Sequence[Oc
         raise Refused(f"`{new}` is {what}, which this definition would hide")
     for taken in analysis.unit.definitions:
         if taken.name == new and taken.kind not in _SPACES:
-            line = "" if taken.name_form is None else f", in {_line(taken.name_form)}"
+            line = "" if taken.name_form is None else f", in {_line(analysis, taken.name_form)}"
             raise Refused(f"`{new}` is already defined{line}")
     for local in analysis.marks.locals:
         if local.name == new and any(_catches(local, place) for place in places):
-            raise Refused(f"a use of `{definition.name}` would then mean the `{new}` that is bound in {_line(local.name_form)}")
+            raise Refused(
+                f"a use of `{definition.name}` would then mean the `{new}` that is bound in {_line(analysis, local.name_form)}"
+            )
 
 
 def _key_name(found: Subject, new: str) -> str:
@@ -207,7 +212,7 @@ def _key_name(found: Subject, new: str) -> str:
             or (site.makes and site.call in calls)
             or others.reads_of(site, keys.name, mine)
         ):
-            raise Refused(f":{new} is a key of the same plist, in {_line(site.form)}")
+            raise Refused(f":{new} is a key of the same plist, in {_line(keys.analysis, site.form)}")
     return new
 
 
@@ -223,7 +228,7 @@ def _report_name(analysis: Analysis, found: Subject, new: str) -> str:
         raise Refused("the name of a report is text without quotation marks, backslashes or line ends")
     for each in named(analysis, new):
         if (each.kind, each.name) == (found.kind, new):
-            raise Refused(f'there is a {found.kind} "{new}" already, in {_line(each.form)}')
+            raise Refused(f'there is a {found.kind} "{new}" already, in {_line(analysis, each.form)}')
     return new
 
 
@@ -275,7 +280,8 @@ def _seen_from(local: Local) -> int:
     return local.value.end if form.head == "let*" and local.value is not None else form.start
 
 
-def _line(form: Form) -> str:
-    """Where a form stands, in words."""
+def _line(analysis: Analysis, form: Form) -> str:
+    """Where a form stands, in words, for whoever looks at the file of the analysis."""
     source, start, _ = form.span
-    return f"line {source.line_at(start) + 1}"
+    line = f"line {source.line_at(start) + 1}"
+    return line if source is analysis.source else f"{line} of {os.path.basename(source.name)}"

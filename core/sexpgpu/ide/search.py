@@ -1,10 +1,11 @@
-"""What a text defines, without reading it as forms: enough to search many files for a name."""
+"""What a text defines and loads, without reading it as forms: enough to search many files for a name."""
 
 from __future__ import annotations
 
 import re
 from typing import NamedTuple
 
+from sexpgpu.files import beside
 from sexpgpu.ide.symbols import HEADS, Kind
 from sexpgpu.reader.tokens import end_of_block
 from sexpgpu.source import BYTE_ORDER_MARK, Source, Span
@@ -15,6 +16,7 @@ _PIECE = re.compile(
     rf"""|(?P<open>[(\[])(?:(?P<head>{"|".join(HEADS)})\s+(?P<name>[^\s()\[\]"';:][^\s()\[\]"';]*))?|(?P<close>[)\]])""",
     re.DOTALL,
 )
+_LOAD = re.compile(r"""\(load\s+"((?:[^"\\]|\\.)+)""", re.DOTALL)
 _SEPARATORS = re.compile(r"[-_/.]")
 
 
@@ -48,6 +50,11 @@ def definitions(source: Source) -> list[Found]:
         elif piece["close"]:
             depth = max(0, depth - 1)
     return found
+
+
+def loads(source: Source) -> list[str]:
+    """The paths that a text may load. Those in comments are among them."""
+    return [beside(source.name, path.replace('\\"', '"').replace("\\\\", "\\")) for path in _LOAD.findall(source.text)]
 
 
 def rank(query: str, name: str) -> int | None:
