@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from sexpgpu.files import DISK
 from sexpgpu.source import BYTE_ORDER_MARK, Source
 from sexpgpu_lsp.convert import Change, Converter
-from sexpgpu_lsp.uris import file_key, key_of, source_name
+from sexpgpu_lsp.uris import file_key, key_of, path_of, source_name
 
 
 class Document(NamedTuple):
@@ -40,7 +40,24 @@ class Documents:
     def __init__(self) -> None:
         self.world = World({})
         self.converter = Converter("utf-16")
-        self.folder: str | None = None
+        self.folders: dict[str, str] = {}
+        """The paths of the folders that the client works in, by the key of their URI, as far as they are on the disk."""
+
+    @property
+    def folder(self) -> str | None:
+        """The first of the folders."""
+        return next(iter(self.folders.values()), None)
+
+    def move(self, added: Iterable[str], removed: Iterable[str] = ()) -> None:
+        """The client works in other folders, given by URI."""
+        folders = dict(self.folders)
+        for uri in removed:
+            folders.pop(key_of(uri), None)
+        for uri in added:
+            path = path_of(uri)
+            if path is not None:
+                folders[key_of(uri)] = path
+        self.folders = folders
 
     def get(self, uri: str) -> Document | None:
         return self.world.documents.get(key_of(uri))

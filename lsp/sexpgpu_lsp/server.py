@@ -49,7 +49,7 @@ from sexpgpu_lsp.refresh import Refresh
 from sexpgpu_lsp.runs import Runs
 from sexpgpu_lsp.schedule import Schedule
 from sexpgpu_lsp.transport import Stream, Writer, read_in_thread, socket_streams, standard_streams
-from sexpgpu_lsp.uris import key_of, path_of
+from sexpgpu_lsp.uris import key_of, uri_of
 from sexpgpu_lsp.worker import QUERY, Worker
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class Server(LanguageServer):
         """The client has introduced itself."""
         self.documents.converter = Converter(encoding_of(params.capabilities), Client(params.capabilities))
         adapt(self.documents.converter.client, capabilities)
-        self.documents.folder = _folder(params)
+        self.documents.move(_folders(params))
         capabilities.position_encoding = self.documents.converter.encoding
         self.publisher.began(params.capabilities, capabilities)
         self.refresh.began(params.capabilities)
@@ -251,13 +251,13 @@ async def _serve(stream: Stream) -> int:
     return status
 
 
-def _folder(params: types.InitializeParams) -> str | None:
-    """The folder in which the client works, the first of several."""
-    for uri in [*(folder.uri for folder in params.workspace_folders or ()), params.root_uri or ""]:
-        path = path_of(uri)
-        if path is not None:
-            return path
-    return params.root_path
+def _folders(params: types.InitializeParams) -> list[str]:
+    """The URIs of the folders in which the client works. Older clients have one, the oldest by path."""
+    if params.workspace_folders:
+        return [folder.uri for folder in params.workspace_folders]
+    if params.root_uri:
+        return [params.root_uri]
+    return [uri_of(params.root_path)] if params.root_path else []
 
 
 def _lives(process: int) -> bool:

@@ -1,4 +1,5 @@
-"""Searching the workspace: the definitions of its files and of the open documents, by name."""
+"""The folders of the workspace, which come and go, and searching them: the definitions of their files and of the open documents, by
+name."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from sexpgpu.source import Source
 from sexpgpu_lsp.convert import Converter
 from sexpgpu_lsp.documents import World
 from sexpgpu_lsp.navigation import KINDS
-from sexpgpu_lsp.uris import file_key, path_of, uri_of
+from sexpgpu_lsp.uris import file_key, uri_of
 
 if TYPE_CHECKING:
     from sexpgpu_lsp.server import Server
@@ -87,22 +88,24 @@ class Search:
 
 
 def register(server: Server) -> None:
-    """Answer workspace/symbol."""
+    """Answer workspace/symbol, and follow the folders of the workspace."""
     search = Search()
 
     async def answer(params: types.WorkspaceSymbolParams) -> list[types.SymbolInformation]:
         documents = server.documents
         return await asyncio.to_thread(search, params.query, documents.world, folders(server), documents.converter)
 
+    def moved(params: types.DidChangeWorkspaceFoldersParams) -> None:
+        event = params.event
+        server.documents.move([each.uri for each in event.added], [each.uri for each in event.removed])
+
     server.answers(types.WORKSPACE_SYMBOL)(answer)
+    server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)(moved)
 
 
 def folders(server: Server) -> list[str]:
     """The folders that the client works in, as far as they are on the disk."""
-    found = [path for uri in server.workspace.folders if (path := path_of(uri)) is not None]
-    if not found and server.documents.folder is not None:
-        return [server.documents.folder]
-    return found
+    return list(server.documents.folders.values())
 
 
 def _symbols(source: Source, uri: str, shown: str, converter: Converter) -> list[types.SymbolInformation]:
