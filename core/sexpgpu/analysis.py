@@ -5,6 +5,8 @@ text ──read──▶ forms ──declare──▶ unit ──trace──▶ 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from sexpgpu.diagnostics.finding import Diagnostic, Finding, resolve
@@ -15,7 +17,8 @@ from sexpgpu.language.marks import Marks
 from sexpgpu.language.static import check_static
 from sexpgpu.language.values import Value
 from sexpgpu.program.assemble import assemble
-from sexpgpu.program.build import Cache, build_unit
+from sexpgpu.program.build import build_unit
+from sexpgpu.program.cache import Cache
 from sexpgpu.program.model import Program
 from sexpgpu.program.unit import Unit
 from sexpgpu.reader.forms import Form
@@ -28,7 +31,8 @@ if TYPE_CHECKING:
 
 class Options:
     """How to analyse: `settings` replace top-level `def`s (`--set NAME=VALUE`), `record` keeps what each expression evaluated to,
-    `ignore` silences warnings, information and hints by code. `cache` keeps the readings of files from one analysis to the next."""
+    `ignore` silences warnings, information and hints by code. `cache` is what the last analysis of this file left, whose
+    graphs go on into this one's: they must not be used any more."""
 
     __slots__ = ("cache", "ignore", "record", "settings")
 
@@ -57,14 +61,22 @@ class Analysis:
         marks: Marks,
         program: Program,
         diagnostics: list[Diagnostic],
-        values: dict[Form, list[Value]] | None,
+        recording: Sequence[tuple[Form, Value]],
     ) -> None:
         self.source = source
         self.unit = unit
         self.marks = marks
         self.program = program
         self.diagnostics = diagnostics
-        self.values = values or {}
+        self._recording = recording
+
+    @cached_property
+    def values(self) -> dict[Form, list[Value]]:
+        """What each form evaluated to, once for each call path that led there. Empty without an analysis that recorded."""
+        values: dict[Form, list[Value]] = {}
+        for form, value in self._recording:
+            values.setdefault(form, []).append(value)
+        return values
 
     @property
     def ok(self) -> bool:
@@ -84,14 +96,17 @@ def analyse(source: Source, files: Files = DISK, options: Options | None = None)
     Raises SettingError where `options.settings` name no `def` of the file, or give no readable value: that is the caller's mistake.
     """
     options = options or Options()
-    unit, findings = build_unit(source, files, options.cache)
+    cache = options.cache
+    unit, findings = build_unit(source, files, cache.readings if cache is not None else None)
     marks = Marks()
-    findings += check_static(unit, marks)
-    evaluator = Evaluator(marks, options.record)
-    builder = assemble(evaluator, unit, files, read_settings(options.settings, unit))
+    findings += check_static(unit, marks, cache.static if cache is not None else None)
+    if cache is not None:
+        cache.begin((options.settings, options.record))
+    evaluator = Evaluator(marks, options.record, cache.calls if cache is not None else None)
+    builder = assemble(evaluator, unit, files, read_settings(options.settings, unit), cache)
     findings += evaluator.findings
     diagnostics = _told(unit, findings, options.ignore)
-    return Analysis(source, unit, marks, builder.program, diagnostics, evaluator.recording)
+    return Analysis(source, unit, marks, builder.program, diagnostics, evaluator.recording())
 
 
 def _told(unit: Unit, findings: list[Finding], ignore: frozenset[str]) -> list[Diagnostic]:

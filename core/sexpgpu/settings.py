@@ -41,7 +41,7 @@ def read_settings(settings: dict[str, str], unit: Unit) -> dict[str, Form]:
 def _check(name: str, form: Form, unit: Unit) -> None:
     """Raise SettingError where the value uses what nothing defines, or calls something as it is not called."""
     marks = Marks()
-    walker = Walker(unit.main, marks, Given(marks))
+    walker = Walker(unit.main, Given(marks), marks)
     walker.expression(form)
     for finding in [*walker.findings, *walker.missing]:
         help = f"; {finding.help}" if finding.help else ""

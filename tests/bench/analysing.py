@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from bench import Row, Times
 from bench.programs import transformer
 from sexpgpu.analysis import Options, analyse
+from sexpgpu.program.cache import Cache
 from sexpgpu.source import Source
 
 FROM_NOTHING = 11
@@ -24,7 +25,7 @@ def rows() -> Iterator[Row]:
     for _ in range(FROM_NOTHING):
         timed(whole, text, None)
     yield whole.row("analyse 1,000 lines from nothing", 250)
-    options = Options(cache={})
+    options = Options(cache=Cache())
     analyse(Source("run.sx", text), options=options)
     for edited in keystrokes(text, KEYSTROKES):
         timed(strokes, edited, options)

@@ -13,6 +13,7 @@ from sexpgpu.analysis import Options, analyse
 from sexpgpu.graph.nodes import Node
 from sexpgpu.language.marks import Local, Marks
 from sexpgpu.language.values import Function, List
+from sexpgpu.program.cache import Cache
 from sexpgpu.program.unit import Module
 from sexpgpu.source import Source
 from support.retracing import LAYERS, MAIN, ROWS, followers, two_files
@@ -106,7 +107,7 @@ def test_what_is_kept_does_not_grow() -> None:
         gc.collect()
         return sum(isinstance(each, (Node, List, Function, Local, Module, Marks)) for each in gc.get_objects())
 
-    options, files = Options(record=True, cache={}), {"lib/layers.sx": LAYERS, "rows.jsonl": ROWS}
+    options, files = Options(record=True, cache=Cache()), {"lib/layers.sx": LAYERS, "rows.jsonl": ROWS}
     counts: list[int] = []
     for _ in range(3):
         for number in range(3, 18):

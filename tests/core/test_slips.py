@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sexpgpu.language.special import WORDS
-from sexpgpu.program.build import Cache
+from sexpgpu.program.cache import Cache
 from support.drawn import FIXTURES
 from support.units import Checked, checked
 
@@ -85,6 +85,6 @@ def test_any_text_is_checked_and_spans_lie_inside_it(text: str) -> None:
 @settings(max_examples=50)
 @given(st.lists(_TEXTS, min_size=2, max_size=4))
 def test_a_text_checked_after_others_is_told_the_same(texts: list[str]) -> None:
-    cache: Cache = {}
+    cache = Cache()
     for text in texts:
         assert told(checked(text, cache=cache)) == told(checked(text))

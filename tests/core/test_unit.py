@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sexpgpu.program.build import Cache, build_unit
+from sexpgpu.program.build import build_unit
+from sexpgpu.program.cache import Cache
 from sexpgpu.program.unit import provided
 from sexpgpu.source import Source
 from support.units import Checked, Texts, assert_drawn, checked
@@ -241,11 +242,11 @@ def test_what_an_unread_form_may_have_been_is_known() -> None:
 
 
 def test_an_edit_leaves_other_forms_as_they_were() -> None:
-    cache: Cache = {}
+    cache = Cache()
     files: dict[str, str | bytes | None] = {"b.sx": "(def b 1)"}
     before = checked('(load "b.sx")\n(def a 1)\n(def c 3)', files, cache).unit
     after = checked('(load "b.sx")\n(def a 12)\n(def c 3)', files, cache).unit
     kept = set(before.forms) & set(after.forms)
     assert [form.text for form in after.forms if form in kept] == ['(load "b.sx")', "(def b 1)", "(def c 3)"]
     checked("(def a 1)", files, cache)
-    assert len(cache) == 1
+    assert len(cache.readings) == 1

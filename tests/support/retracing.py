@@ -10,7 +10,7 @@ from typing import Any
 from bench.programs import run_file, transformer
 from sexpgpu.analysis import Analysis, Options, analyse
 from sexpgpu.ide.tokens import Layouts
-from sexpgpu.program.build import Cache
+from sexpgpu.program.cache import Cache
 from sexpgpu.settings import SettingError
 from sexpgpu.source import Source
 from support.drawn import fixtures, strip
@@ -109,7 +109,7 @@ class Follower:
         self._desks = {path: Desk(text, self._chance) for path, text in files.items()}
         self._main = list(files)[-1]
         self.data = data or {}
-        self._cache: Cache = {}
+        self._cache = Cache()
         self._layouts: Layouts = {}
         self._before: list[tuple[Analysis, dict[str, Any]]] = []
         self._done: list[str] = []

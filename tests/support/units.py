@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sexpgpu.diagnostics.finding import Diagnostic, Finding, resolve
 from sexpgpu.language.static import Marks, check_static
-from sexpgpu.program.build import Cache, build_unit
+from sexpgpu.program.build import build_unit
+from sexpgpu.program.cache import Cache
 from sexpgpu.program.unit import Unit
 from sexpgpu.source import Source
 from support.drawn import marks_of, redraw, strip
@@ -51,9 +52,10 @@ class Checked:
 
 def checked(text: str, files: dict[str, str | bytes | None] | None = None, cache: Cache | None = None) -> Checked:
     """Read, build and check a text that stands at `main.sx`, beside these files."""
-    unit, findings = build_unit(Source("main.sx", text), Texts(files or {}), cache)
+    cache = cache or Cache()
+    unit, findings = build_unit(Source("main.sx", text), Texts(files or {}), cache.readings)
     marks = Marks()
-    return Checked(unit, marks, findings + check_static(unit, marks))
+    return Checked(unit, marks, findings + check_static(unit, marks, cache.static))
 
 
 def assert_drawn(drawn: str, files: dict[str, str | bytes | None] | None = None) -> Checked:

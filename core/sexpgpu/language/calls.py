@@ -10,8 +10,10 @@ from sexpgpu.diagnostics.finding import Edit, Fix
 from sexpgpu.graph.nodes import Node
 from sexpgpu.language.attribution import head_of
 from sexpgpu.language.dtypes import BF16, F32, DType
+from sexpgpu.language.effects import ModelCalled, UsedWhole
 from sexpgpu.language.fault import Fault, HostFault, LimitPassed, UnknownArgument
 from sexpgpu.language.frames import Environment, Frame, ModelRun, Scope
+from sexpgpu.language.kept_calls import Evaluation, KeptCall, Records, keeps
 from sexpgpu.language.parameters import parse_parameters
 from sexpgpu.language.signature import Bound, Mismatch, bind
 from sexpgpu.language.values import (
@@ -115,13 +117,28 @@ def _call_closure(
         variables[function.signature.rest] = List(bound.rest)
     outer = function.environment
     assert isinstance(outer, Environment)
-    environment = outer.inner(variables)
+    kept = evaluator.kept if keeps(function) else None
+    if kept is None:
+        return _body(evaluator, function, frame, outer.inner(variables))
+    replayed = kept.replayed(evaluator, frame, function, forms, variables)
+    if replayed is not None:
+        return replayed.result
+    evaluation = Evaluation(evaluator, KeptCall(frame, function, forms, variables))
+    value = _body(evaluator, function, frame, outer.inner(variables))
+    evaluation.end(evaluator, kept, value)
+    return value
+
+
+def _body(evaluator: Evaluator, function: Closure, frame: Frame, environment: Environment) -> Value:
+    caller = evaluator.frame
     evaluator.frame = frame
     evaluator.calls += 1
-    if len(variables) < len(function.signature.required) + len(function.signature.optional) + len(function.signature.keys):
+    evaluator.deepest = max(evaluator.deepest, evaluator.depth)
+    variables, signature = environment.variables, function.signature
+    if len(variables) < len(signature.required) + len(signature.optional) + len(signature.keys):
         _defaults(evaluator, function, environment)
-    if evaluator.recording is not None and not function.form.top.source.builtin:
-        _record(evaluator, function, variables)
+    if evaluator.records is not None and not function.form.top.source.builtin:
+        _record(evaluator.records, function, variables)
     value = evaluator.body(function.body, environment)
     evaluator.calls -= 1
     evaluator.frame = caller
@@ -137,13 +154,13 @@ def _defaults(evaluator: Evaluator, function: Closure, environment: Environment)
             variables[symbol.name] = NIL if default is None else evaluator.evaluate(default, environment)
 
 
-def _record(evaluator: Evaluator, function: Closure, variables: dict[str, Value]) -> None:
+def _record(records: Records, function: Closure, variables: dict[str, Value]) -> None:
     """Keep what each parameter was given, for editors."""
     parameters = parse_parameters(function.parameters)
     symbols = [*parameters.required, *(symbol for symbol, _ in (*parameters.optional, *parameters.keys))]
     for symbol in (*symbols, parameters.rest):
         if symbol is not None and symbol.name in variables:
-            evaluator.record(symbol, variables[symbol.name])
+            records.append((symbol, variables[symbol.name]))
 
 
 def _call_model(
@@ -155,7 +172,7 @@ def _call_model(
         message = f"the model `{model.name}` runs {where}, where there are no parameters"
         return evaluator.report(rules.OUT_OF_PLACE, head_of(form), message, "call models in prepare, objective or a generator")
     variant = outer.variant if outer is not None and model.variant == "current" else model.variant
-    trace.model_calls.append((model, outer.model if outer else None, head_of(form)))
+    evaluator.do(ModelCalled(model, outer.model if outer else None, head_of(form)))
     run = ModelRun(model, variant, outer)
     scope = Scope((model.name,), model.settings.get("frozen") is True, evaluator.frame.scope.remat, _pretrained(model))
     mixed = evaluator.precision is BF16 and outer is None
@@ -180,7 +197,7 @@ def _floats(evaluator: Evaluator, value: Value, dtype: DType, form: Form) -> Val
         evaluator.tick(len(value.items))
         items = [_floats(evaluator, item, dtype, form) for item in value.items]
         if isinstance(value, Plist):
-            value.whole = True
+            evaluator.do(UsedWhole(value))
         return List(items, vector=value.vector, made_by=value.made_by)
     return value
 

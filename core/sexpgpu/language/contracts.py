@@ -4,7 +4,7 @@ here.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from sexpgpu.diagnostics import rules
 from sexpgpu.diagnostics.finding import Related, Rule
@@ -13,6 +13,7 @@ from sexpgpu.language.attribution import entry_call, locate
 from sexpgpu.language.control import path_part
 from sexpgpu.language.ctx import CTX
 from sexpgpu.language.dtypes import BOOL, F32, DType
+from sexpgpu.language.effects import Counted, Dropped, Entered, Found, Registered, Reported, same_parameter
 from sexpgpu.language.fault import UnknownArgument
 from sexpgpu.language.frames import GENERATOR_ROLES, Frame, Trace
 from sexpgpu.language.host import evaluator_of, host
@@ -67,19 +68,22 @@ def _param(call: Call) -> Value:
     entry = "/".join((*scope.entry, part))
     shown = locate(evaluator.frame, rules.PARAMETER_IDLE, call.head)
     parameter = Parameter(path, shape, dtype, init, frozen, scope.pretrained, entry, call.form, shown, run.model.name)
-    known = evaluator.parameters.setdefault(path, parameter)
+    evaluator.do(Registered(parameter))
+    known = evaluator.parameters[path]
     if known is not parameter:
         _same(call, known, parameter)
     first = run.seen.get((path, call.form))
-    if first is not None:
+    if first is None:
+        evaluator.do(Found(run, path, call.form, evaluator.frame))
+    else:
         _shared(call, evaluator, path, first)
-    run.seen[path, call.form] = first or evaluator.frame
     node = evaluator.trace.parameters.get((path, run.variant))
+    made = node is None
     if node is None:
         attrs: dict[str, object] = {"path": path, "variant": run.variant}
         node = evaluator.emit("parameter", (), known.shape, known.dtype, attrs, call.form)
         node.remat = 0
-        evaluator.trace.parameters[path, run.variant] = node
+    evaluator.do(Entered((path, run.variant), node, made))
     if node.dtype is not compute and node.dtype.is_float and compute.is_float and dtype is F32:
         return evaluator.emit("cast", [node], node.shape, compute, {}, call.form)
     return node
@@ -100,7 +104,7 @@ def _same(call: Call, known: Parameter, parameter: Parameter) -> None:
     def written(given: Parameter) -> str:
         return f"{typed(given.shape, given.dtype)} by {given.init.form.text}"
 
-    if known.shape != parameter.shape or known.dtype is not parameter.dtype or not _alike(known.init, parameter.init):
+    if not same_parameter(known, parameter):
         message = f"the parameter `{known.path}` is {written(known)} elsewhere, and {written(parameter)} here"
         help = "give one of them another name, or put it in a (scope …) of its own"
         evaluator = evaluator_of(call)
@@ -110,15 +114,9 @@ def _same(call: Call, known: Parameter, parameter: Parameter) -> None:
         raise UnknownArgument
 
 
-def _alike(a: Made, b: Made) -> bool:
-    def plain(value: Value) -> object:
-        return tuple(map(plain, value.items)) if isinstance(value, List) else value
-
-    return a.name == b.name and {k: plain(v) for k, v in a.arguments.items()} == {k: plain(v) for k, v in b.arguments.items()}
-
-
 def _shared(call: Call, evaluator: Evaluator, path: str, first: Frame) -> None:
     """Report a parameter found again, with the call that led there another way than the `first` time."""
+    evaluator.spoil()
     if evaluator.said(rules.PARAMETER_CONFLICT, call.head):
         return
     led = _parting(first, evaluator.frame) or next(iter(_calls(evaluator.frame)[::-1]), None)
@@ -214,7 +212,7 @@ def _place(role: str) -> str:
     return {"host": "a value of the file", "record": "a record function"}.get(role, f"`{role}`")
 
 
-def _report(call: Call, kind: str) -> Value:
+def _report(call: Call, kind: Literal["metric", "diagnostic"]) -> Value:
     """Enter a metric or diagnostic into the graph, after the checks of its name, value, weight and reduction.
 
     Gives its value, which is unknown where it is none that can be reported.
@@ -236,18 +234,16 @@ def _report(call: Call, kind: str) -> Value:
         help = f'write "{name.name}"' if isinstance(name, Keyword) else ""
         raise call.fault(rules.METRIC_ARGUMENT, "name", message, help)
     if kind == "diagnostic" and trace.owner is not None:
-        trace.dropped.add(name)
+        evaluator.do(Dropped(name))
         return value
     at = call.at("name")
     first = trace.names.get((kind, name))
     if first is not None:
+        evaluator.spoil()
         message = f'the {kind} "{name}" is reported twice in one graph'
         evaluator.report(rules.DECLARED_TWICE, at, message, "give one of them another name", (Related(first, "the first one"),))
         return value
-    trace.names[kind, name] = at
-    if node is not None:
-        report = Report(name, node, reduce, weight, call.form)
-        (trace.graph.metrics if kind == "metric" else trace.graph.diagnostics).append(report)
+    evaluator.do(Reported(kind, name, at, None if node is None else Report(name, node, reduce, weight, call.form)))
     return value
 
 
@@ -322,13 +318,12 @@ def _count(call: Call, evaluator: Evaluator, trace: Trace) -> None:
         return
     problem = _counter_name(name, trace)
     if problem:
+        evaluator.spoil()
         trace.incomplete |= not isinstance(name, Keyword) or (name.name not in CTX and name.name not in trace.counters)
         help = "give it another name" if isinstance(name, Keyword) else f"write :{name if isinstance(name, str) else 'name'}"
         raise call.fault(rules.COUNTER_ARGUMENT, "name", problem, help)
     assert isinstance(name, Keyword)
-    trace.counters[name.name] = call.at("name")
-    if node is not None:
-        trace.graph.counters[name.name] = node
+    evaluator.do(Counted(name.name, call.at("name"), node))
 
 
 def _counter_name(name: Value, trace: Trace) -> str:

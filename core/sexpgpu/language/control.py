@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import count
 from typing import TYPE_CHECKING
 
 from sexpgpu.diagnostics import rules
 from sexpgpu.graph.nodes import Node
+from sexpgpu.language.effects import Took, UsedWhole
 from sexpgpu.language.fault import LimitPassed
 from sexpgpu.language.frames import Environment, Scope
 from sexpgpu.language.parameters import parse_parameters
@@ -31,6 +33,9 @@ from sexpgpu.reader.forms import Form, ListForm, SymbolForm, VectorForm
 
 if TYPE_CHECKING:
     from sexpgpu.language.evaluator import Evaluator
+
+_regions = count(1)
+"""Numbers for the regions that are computed again: kept nodes have theirs from earlier analyses, so no number comes twice."""
 
 Special = Callable[["Evaluator", ListForm, Environment], Value]
 SPECIAL: dict[str, Special] = {}
@@ -76,14 +81,20 @@ def decide(evaluator: Evaluator, value: Value, at: Form, by: str) -> bool | None
 
 def _took(evaluator: Evaluator, form: Form, part: Form, environment: Environment) -> Value:
     value = evaluator.evaluate(part, environment)
-    evaluator.trace.taken[form] = part
+    _take(evaluator, form, part)
     return value
+
+
+def _take(evaluator: Evaluator, form: Form, part: Form) -> None:
+    """Note which part gave a conditional's value, where that may be the contract function's."""
+    if evaluator.frame.calls is None:
+        evaluator.do(Took(form, part))
 
 
 def _took_body(evaluator: Evaluator, form: Form, parts: Sequence[Form], environment: Environment) -> Value:
     value = evaluator.body(parts, environment)
     if parts:
-        evaluator.trace.taken[form] = parts[-1]
+        _take(evaluator, form, parts[-1])
     return value
 
 
@@ -134,7 +145,7 @@ def _cond(evaluator: Evaluator, form: ListForm, environment: Environment) -> Val
             return evaluator.unknown()
         if answer:
             if len(clause.items) == 1:
-                evaluator.trace.taken[form] = test
+                _take(evaluator, form, test)
                 return value
             return _took_body(evaluator, form, clause.items[1:], environment)
     return NIL
@@ -145,7 +156,7 @@ def _connective(evaluator: Evaluator, form: ListForm, environment: Environment, 
     value: Value = by == "and" or NIL
     for operand in form.items[1:]:
         value = evaluator.evaluate(operand, environment)
-        evaluator.trace.taken[form] = operand
+        _take(evaluator, form, operand)
         if operand is form.items[-1]:
             break
         answer = decide(evaluator, value, operand, by)
@@ -189,9 +200,10 @@ def _bindings(form: ListForm) -> list[tuple[str, Form]]:
 
 
 @_special("lambda")
-def _lambda(_evaluator: Evaluator, form: ListForm, environment: Environment) -> Value:
+def _lambda(evaluator: Evaluator, form: ListForm, environment: Environment) -> Value:
     parameters = form.items[1]
-    return Closure("lambda", parse_parameters(parameters).signature, parameters, form.items[2:], environment, form)
+    made = Closure("lambda", parse_parameters(parameters).signature, parameters, form.items[2:], environment, form)
+    return evaluator.known_closure(made) if environment.parent is None else made
 
 
 @_special("progn")
@@ -225,7 +237,7 @@ def _dolist(evaluator: Evaluator, form: ListForm, environment: Environment) -> V
         evaluator.trace.incomplete = True
         return _no_loop(evaluator, items, list_form, "`dolist` needs a list")
     if isinstance(items, Plist):
-        items.whole = True
+        evaluator.do(UsedWhole(items))
     return _turns(evaluator, form, environment, name, items.items)
 
 
@@ -294,8 +306,7 @@ def _inside(evaluator: Evaluator, outer: Scope, part: str, settings: dict[str, t
     frozen = outer.frozen or _flag(evaluator, settings, "frozen")
     remat = outer.remat
     if _flag(evaluator, settings, "remat"):
-        evaluator.regions += 1
-        remat = evaluator.regions
+        remat = next(_regions)
     pretrained, entry = outer.pretrained, (*outer.entry, part)
     given = settings.get("pretrained")
     if given is not None:

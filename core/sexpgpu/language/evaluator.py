@@ -19,11 +19,13 @@ from sexpgpu.language.attribution import call_around, called, locate
 from sexpgpu.language.calls import apply
 from sexpgpu.language.control import SPECIAL
 from sexpgpu.language.dtypes import BF16, F32, DType
+from sexpgpu.language.effects import CtxRead, Drawn, Effect, Told
 from sexpgpu.language.fault import Fault, LimitPassed
 from sexpgpu.language.frames import Draw, Environment, Frame, Scope, Trace
+from sexpgpu.language.kept_calls import KeptCall, KeptCalls, Records
 from sexpgpu.language.marks import Marks
 from sexpgpu.language.quotes import quoted
-from sexpgpu.language.values import NIL, UNKNOWN, Absent, Function, List, Unknown, Value, keyword
+from sexpgpu.language.values import NIL, UNKNOWN, Absent, Closure, Function, List, Unknown, Value, keyword
 from sexpgpu.reader.forms import (
     ConstantForm,
     Form,
@@ -33,6 +35,7 @@ from sexpgpu.reader.forms import (
     QuoteForm,
     StringForm,
     SymbolForm,
+    TopForm,
     VectorForm,
 )
 
@@ -73,17 +76,20 @@ _WHOLE = (rules.ASSERT_FAILED, rules.PARAMETER_CONFLICT, rules.PARAMETER_SHARED)
 class Evaluator:
     """The state of one file's evaluation: what was reported, how much was done, and the trace and frame it stands in."""
 
-    def __init__(self, marks: Marks, recording: bool = False) -> None:
+    def __init__(self, marks: Marks, recording: bool = False, kept: KeptCalls | None = None) -> None:
         self.marks = marks
+        self.kept = kept
+        """The calls that an earlier analysis left, where there may be a later one."""
         self.findings: list[Finding] = []
-        self.recording: dict[Form, list[Value]] | None = {} if recording else None
+        self.effects: list[Effect] = []
+        self.records: Records | None = [] if recording else None
+        """What forms evaluated to, in order, since the last call that is kept."""
         self.precision: DType = F32
         self.exhausted = False
         self.steps: int = 0
         self.depth: int = 0
         self.calls: int = 0
         self.nodes: int = 0
-        self.regions: int = 0
         self.head: Form | None = None
         self.parameters: dict[str, Parameter] = {}
         self.uses: list[Absent] = []
@@ -91,9 +97,16 @@ class Evaluator:
         """Whether `defrun` sets `:ema`; None in a file without one."""
         self.resolve: Callable[[SymbolForm, Module], Value] = lambda form, module: UNKNOWN
         """The value of a symbol that is no local."""
+        self.known_closure: Callable[[Closure], Closure] = lambda made: made
+        """The function that an earlier analysis made of a `lambda` outside of all others, in place of the one just made."""
+        self.stands_for: Callable[[TopForm], object] = lambda top: None
+        """What the definition at a form of the top level stands for: a value, or another object if that is not what it was."""
         self._seen: set[tuple[str, Form]] = set()
         self.trace = Trace("", "host")
         self.frame = Frame("", None, None, "host", None, Scope())
+        self.deepest: int = 0
+        self.call: KeptCall = KeptCall.of_file(self.frame)
+        self._file = self.call
 
     # Tracing
 
@@ -104,7 +117,9 @@ class Evaluator:
         if self.exhausted:
             trace.graph.whole = False
             return UNKNOWN
-        before = self.trace, self.frame, self.depth, self.calls
+        before = self.trace, self.frame, self.depth, self.calls, self.call, self.records, self.effects
+        self.call, self.effects = self._file, []
+        self.records = None if self.records is None else []
         self.trace = trace
         self.frame = Frame("", None, None, trace.role, None, Scope())
         room = sys.getrecursionlimit()
@@ -117,17 +132,19 @@ class Evaluator:
             return UNKNOWN
         finally:
             sys.setrecursionlimit(room)
-            self.trace, self.frame, self.depth, self.calls = before
+            if self.records is not None:
+                self._file.parts.append(self.records)
+            self.trace, self.frame, self.depth, self.calls, self.call, self.records, self.effects = before
 
     def silently(self, work: Callable[[], Value]) -> Value:
         """Do `work` without a trace of what it reports or records; but when it takes the last step there is, that is said."""
-        before, uses = (self.findings, self._seen, self.recording), len(self.uses)
-        self.findings, self._seen, self.recording = [], set(), None
+        before, uses = (self.findings, self._seen, self.records), len(self.uses)
+        self.findings, self._seen, self.records = [], set(), None
         try:
             return work()
         finally:
             limits = [finding for finding in self.findings if finding.rule is rules.LIMIT_PASSED] if self.exhausted else []
-            self.findings, self._seen, self.recording = before
+            self.findings, self._seen, self.records = before
             self.findings += limits
             for absent in self.uses[uses:]:
                 absent.used = False
@@ -165,12 +182,17 @@ class Evaluator:
             fixes = ()
             if rule not in _WHOLE:
                 message = f"in `{called(self.frame, at)}`, {message}"
-        if not self.exhausted and (rule.code, place) not in self._seen:
-            self._seen.add((rule.code, place))
+        if not self.exhausted:
             shown = {note.at: note for note in (*self._led(rule, at, place), *related) if not note.at.top.source.builtin}
             related = tuple(sorted(shown.values(), key=lambda note: note not in related))
-            self.findings.append(Finding(rule, place, message, help, related, fixes))
+            self.do(Told((rule.code, place), Finding(rule, place, message, help, related, fixes)))
         return self.unknown() if rule.severity == "error" else UNKNOWN
+
+    def tell_once(self, key: tuple[str, Form], finding: Finding) -> None:
+        """Enter a finding, unless one was entered for that key."""
+        if not self.exhausted and key not in self._seen:
+            self._seen.add(key)
+            self.findings.append(finding)
 
     def _led(self, rule: Rule, at: Form, place: Form) -> Iterator[Related]:
         """What led to a finding: the call whose values it depends on, and the pass that training's graphs do not show it for."""
@@ -183,10 +205,12 @@ class Evaluator:
 
     def said(self, rule: Rule, at: Form) -> bool:
         """Whether the rule has been reported there."""
+        self.spoil()
         return (rule.code, locate(self.frame, rule, at)) in self._seen
 
     def withdraw(self, rule: Rule, place: Form) -> None:
         """Take back what the rule said at a form of the file: an error has the same cause."""
+        self.spoil()
         self.findings = [finding for finding in self.findings if finding.rule is not rule or finding.at is not place]
 
     def report_fault(self, fault: Fault) -> Unknown:
@@ -196,6 +220,28 @@ class Evaluator:
         """An unknown value arises in this graph."""
         self.trace.graph.whole = False
         return UNKNOWN
+
+    # Calls that are kept
+
+    def do(self, effect: Effect) -> None:
+        """Perform an effect, and keep it for the calls being evaluated."""
+        effect.apply(self)
+        if self.kept is not None:
+            self.effects.append(effect)
+
+    def spoil(self) -> None:
+        """What the present call does depends on more than is asked of a kept one: it cannot be replayed, nor those around it."""
+        self.call.spoiled = True
+
+    @property
+    def context(self) -> tuple[DType, bool | None]:
+        """What `defrun` decides about every call."""
+        return self.precision, self.ema_set
+
+    def has_room(self, steps: int, nodes: int, reach: int) -> bool:
+        """Whether an evaluation of that many steps, nodes and forms inside each other stays clear of the bounds."""
+        clear = self.steps + steps <= MOST_STEPS and self.nodes + nodes <= MOST_NODES
+        return clear and self.calls + reach < MOST_CALLS and self.depth + reach < MOST_NESTED // 2
 
     # The tracer that operators build with
 
@@ -214,12 +260,8 @@ class Evaluator:
         self.nodes += 1
         node = Node(op, tuple(inputs), attrs, tuple(shape), dtype, form, self.frame.calls, self.frame.scope.remat)
         if "place" in attrs:
-            self.trace.draws.append(Draw(node, self._salt(node), locate(self.frame, rules.DRAW_CONSTANT, self.head or form)))
+            self.do(Drawn(Draw(node, locate(self.frame, rules.DRAW_CONSTANT, self.head or form))))
         return graph.add(node)
-
-    def _salt(self, node: Node) -> Node | None:
-        salt = node.inputs[-1]
-        return None if salt.op == "constant" and salt.form is node.form else salt
 
     def entered(self, node: Node) -> Node:
         """The node, which is in the graph from here on: an input of the graph joins it with its first use."""
@@ -245,14 +287,12 @@ class Evaluator:
 
     def read_ctx(self, name: str, at: Form) -> None:
         """A ctx entry was read by the key at `at`."""
-        self.trace.ctx_reads.append((name, locate(self.frame, rules.READ_UNSTACKS, at)))
+        self.do(CtxRead(name, locate(self.frame, rules.READ_UNSTACKS, at)))
 
     def tell(self, at: Form, text: str) -> None:
         """An information at a form: each text once."""
         place = locate(self.frame, rules.PRINTED, at)
-        if (text, place) not in self._seen:
-            self._seen.add((text, place))
-            self.findings.append(Finding(rules.PRINTED, place, text))
+        self.do(Told((text, place), Finding(rules.PRINTED, place, text)))
 
     # Evaluation
 
@@ -267,14 +307,15 @@ class Evaluator:
             value = List([self.evaluate(item, environment) for item in form.items], vector=True, made_by=form)
         else:
             return self._literal(form)
-        if self.recording is not None and not form.top.source.builtin:
-            self.record(form, value)
+        if self.records is not None and not form.top.source.builtin:
+            self.records.append((form, value))
         return value
 
-    def record(self, form: Form, value: Value) -> None:
-        """Keep what a form evaluated to, once for each call path that led there."""
-        assert self.recording is not None
-        self.recording.setdefault(form, []).append(value)
+    def recording(self) -> Records:
+        """What each form evaluated to, once for each call path that led there, in order."""
+        recording: Records = []
+        self._file.records(recording)
+        return recording
 
     def body(self, forms: Sequence[Form], environment: Environment) -> Value:
         """Evaluate forms in order; the last one's value."""
@@ -309,13 +350,14 @@ class Evaluator:
 
     def _symbol(self, form: SymbolForm, environment: Environment) -> Value:
         name = form.name
-        scope: Environment | None = environment
-        while scope is not None:
+        scope = environment
+        while True:
             variables = scope.variables
             if name in variables:
                 return variables[name]
+            if scope.parent is None:
+                return self.resolve(form, scope.module)
             scope = scope.parent
-        return self.resolve(form, environment.module)
 
     def _list(self, form: ListForm, environment: Environment) -> Value:
         if not form.items:

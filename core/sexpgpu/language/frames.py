@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 
 class Environment:
-    """Local variables, and what encloses them: another environment, or at the root the module whose names are seen."""
+    """Local variables, and what encloses them: another environment, or the module whose names are seen at the root.
+
+    `module` is that of the root when it was made. A root that is kept between analyses gets the module of the present one, so
+    whoever looks up a name asks the root.
+    """
 
     __slots__ = ("module", "parent", "variables")
 
@@ -86,6 +90,13 @@ class Frame:
         self.counts[callee] = count + 1
         return f"{self.place}/{callee}:{count}"
 
+    def stand_for(self, other: Frame) -> None:
+        """Take the place of another frame, with all that was said of this one."""
+        self.parent, self.form, self.run, self.scope = other.parent, other.form, other.run, other.scope
+        self.arguments = other.arguments
+        if self.calls is not None and other.calls is not None:
+            self.calls.form, self.calls.parent = other.calls.form, other.calls.parent
+
 
 Role = Literal[
     "host",
@@ -104,14 +115,19 @@ GENERATOR_ROLES = frozenset({"generate.init", "generate.step", "generate.finish"
 
 
 class Draw:
-    """A draw that was traced: its node, its salt (None: absent), and the form that is its head."""
+    """A draw that was traced: its node, and the form that is its head."""
 
-    __slots__ = ("form", "node", "salt")
+    __slots__ = ("form", "node")
 
-    def __init__(self, node: Node, salt: Node | None, form: Form) -> None:
+    def __init__(self, node: Node, form: Form) -> None:
         self.node = node
-        self.salt = salt
         self.form = form
+
+    @property
+    def salt(self) -> Node | None:
+        """What salts it; None where the call gives no salt."""
+        salt = self.node.inputs[-1]
+        return None if salt.op == "constant" and salt.form is self.node.form else salt
 
 
 class Trace:

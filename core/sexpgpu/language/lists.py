@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sexpgpu.diagnostics import rules
 from sexpgpu.graph.nodes import Node
 from sexpgpu.language.calls import apply
+from sexpgpu.language.effects import UsedWhole
 from sexpgpu.language.fault import LimitPassed, UnknownArgument
 from sexpgpu.language.frames import Frame
 from sexpgpu.language.host import evaluator_of, host
@@ -104,7 +105,7 @@ def _items(call: Call, value: Value, at: Form) -> Sequence[Value]:
             fault.help = "of a tensor, (dim x 0) is the length, `slice` and `take` give parts, and `split` gives a list"
         raise fault
     if isinstance(value, Plist):
-        value.whole = True
+        evaluator_of(call).do(UsedWhole(value))
         if value.open:
             raise UnknownArgument
     call.tracer.tick(len(value.items))

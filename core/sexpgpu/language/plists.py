@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sexpgpu.diagnostics import rules
 from sexpgpu.diagnostics.finding import Related
+from sexpgpu.language.effects import EntryRead, Missed, UsedWhole
 from sexpgpu.language.fault import UnknownArgument
 from sexpgpu.language.host import evaluator_of, host
 from sexpgpu.language.lists import made_list
@@ -71,7 +72,7 @@ def _found(call: Call, plist: List, key: str | Keyword) -> Value | None:
     if not isinstance(plist, Plist):
         return value
     name, at = name_of(key), call.at("key")
-    plist.read.setdefault(name, at)
+    evaluator_of(call).do(EntryRead(plist, name, at))
     if value is None and plist.withheld is not None and name in plist.withheld[0]:
         evaluator_of(call).report(
             rules.PASS_GENERATED,
@@ -102,8 +103,7 @@ def _getf(call: Call) -> Value:
     if value is not None:
         return value
     absent = Absent(plist, name_of(key), call.at("key"), evaluator_of(call).uses)
-    if isinstance(plist, Plist) and plist.role == "ctx":
-        evaluator_of(call).trace.ctx_missing.append(absent)
+    evaluator_of(call).do(Missed(absent, ctx=isinstance(plist, Plist) and plist.role == "ctx"))
     return call.raw("default") if call.supplied("default") else absent
 
 
@@ -132,7 +132,7 @@ def _field(call: Call) -> Value:
 def _plist_set(call: Call) -> Value:
     plist, key = _plist(call), key_of(call)
     if isinstance(plist, Plist):
-        plist.whole = True
+        evaluator_of(call).do(UsedWhole(plist))
     items = list(plist.items)
     for index in range(0, len(items), 2):
         if items[index] is key or (isinstance(key, str) and items[index] == key):

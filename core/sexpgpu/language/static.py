@@ -11,40 +11,70 @@ import sys
 from collections.abc import Sequence
 
 from sexpgpu.diagnostics.finding import Finding
-from sexpgpu.language.marks import Local, Marks
+from sexpgpu.language.marks import Checked, Local, Marks
 from sexpgpu.language.parameters import Malformed, parse_parameters
 from sexpgpu.language.shapes import Shape, declared_pairs, key_parts
 from sexpgpu.language.static_parts import symbols_in
 from sexpgpu.language.static_unused import Given, unused
 from sexpgpu.language.static_walk import Walker
 from sexpgpu.program.declarations import DECLARATIONS
-from sexpgpu.program.unit import Entry, Module, Unit
-from sexpgpu.reader.forms import Form, KeywordForm, ListForm, StringForm, SymbolForm
+from sexpgpu.program.unit import Definition, Entry, Module, Unit
+from sexpgpu.reader.forms import Form, KeywordForm, ListForm, StringForm, SymbolForm, TopForm
 
 _PYTHON_FRAMES = 5 * 600
 
+Names = dict[tuple[str, str], object]
+"""What names stand for, by namespace and name, as far as it matters to those who read them."""
 
-def check_static(unit: Unit, marks: Marks) -> list[Finding]:
-    """Check every form of a unit and fill in `marks`."""
+
+def names_of(module: Module) -> Names:
+    """The names that a module defines or loads."""
+    names: Names = {}
+    for space in ("value", "loader"):
+        for name, definition in module.namespace(space).items():
+            names[space, name] = (definition.top, definition.kind, definition.unknown, definition.duplicated)
+    return names
+
+
+def changed_names(before: Names, now: Names) -> frozenset[tuple[str, str]]:
+    """The names that stand for something else."""
+    return frozenset(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
+
+
+class Before:
+    """What the static pass of the last analysis found, and what names stood for then, by module."""
+
+    def __init__(self) -> None:
+        self.checked: dict[TopForm, Checked] = {}
+        self.names: dict[str, Names] = {}
+
+
+def check_static(unit: Unit, marks: Marks, before: Before | None = None) -> list[Finding]:
+    """Check every form of a unit and fill in `marks`. Brings `before` up to date; what holds still is taken from there."""
+    before = Before() if before is None else before
     room = sys.getrecursionlimit()
     sys.setrecursionlimit(max(room, _PYTHON_FRAMES))
     try:
-        return _check(unit, marks)
+        return _check(unit, marks, before)
     finally:
         sys.setrecursionlimit(room)
 
 
-def _check(unit: Unit, marks: Marks) -> list[Finding]:
+def _check(unit: Unit, marks: Marks, before: Before) -> list[Finding]:
     findings: list[Finding] = []
     missing: list[Finding] = []
     given = Given(marks)
     lost: set[str] = set()
     open_: set[Module] = set()
     idle: list[Local] = []
+    names: dict[str, Names] = {}
     for module in unit.modules:
-        walker = _TopLevel(module, marks, given)
+        names[module.path] = names_of(module)
+        changed = changed_names(before.names.get(module.path, {}), names[module.path])
+        walker = _TopLevel(module, given)
         for entry in module.entries:
-            walker.entry(entry)
+            checked = marks.checked[entry.top] = walker.checked(entry, before.checked.get(entry.top), changed)
+            marks.add(checked.marks)
         findings += walker.findings
         lost |= walker.lost
         idle += walker.idle
@@ -52,6 +82,7 @@ def _check(unit: Unit, marks: Marks) -> list[Finding]:
             open_.add(module)
         if open_.isdisjoint(module.seen) and not walker.explains():
             missing += walker.missing
+    before.checked, before.names = marks.checked, names
     findings += [finding for finding in missing if finding.at.text not in lost]
     return findings + unused(idle, given)
 
@@ -66,12 +97,58 @@ class _TopLevel(Walker):
         """Whether the names that are missed may all be those that definitions without a name would give."""
         return 0 < len({finding.at.text for finding in self.missing} - self.lost) <= self.nameless
 
+    def checked(self, entry: Entry, before: Checked | None, changed: frozenset[tuple[str, str]]) -> Checked:
+        """What there is in an entry: what there was, where that holds still."""
+        if entry.definition is not None:
+            self.given.definition(entry.definition)
+        holds = before is not None and before.names.isdisjoint(changed)
+        if before is not None and holds and before.clean:
+            self._again(before)
+            checked = before
+        else:
+            checked = self._anew(entry)
+            if before is not None and holds and before.like(checked):
+                before.marks, before.symbols = checked.marks, checked.symbols
+                checked = before
+        if entry.definition is not None and isinstance(entry.definition.name_form, SymbolForm):
+            checked.marks.references[entry.definition.name_form] = entry.definition
+        return checked
+
+    def _again(self, before: Checked) -> None:
+        self.idle += before.idle
+        self.given.forms += before.given
+        marks = before.marks
+        marks.definitions_used = set()
+        for symbol in before.symbols:
+            before_named = marks.references[symbol]
+            loads = isinstance(before_named, Definition) and before_named.kind == "defloader"
+            named = self.module.loaders.get(symbol.name) if loads else self._find(symbol.name)
+            assert named is not None
+            marks.references[symbol] = named
+            marks.definitions_used.add(named)
+
+    def _anew(self, entry: Entry) -> Checked:
+        self.marks, self.looked = Marks(), set[tuple[str, str]]()
+        idle, given = len(self.idle), len(self.given.forms)
+        said = self._said()
+        self.entry(entry)
+        clean = self._said() == said and not self.marks.broken
+        return Checked(self.marks, frozenset(self.looked), self.idle[idle:], self.given.forms[given:], clean)
+
+    def _said(self) -> tuple[object, ...]:
+        return (
+            len(self.findings),
+            len(self.missing),
+            len(self.lost),
+            self.lost_load,
+            self.loose,
+            self.nameless,
+            len(self.given.named),
+        )
+
     def entry(self, entry: Entry) -> None:
         form, row, definition = entry.form, entry.row, entry.definition
         if definition is not None:
-            if isinstance(definition.name_form, SymbolForm):
-                self.marks.references[definition.name_form] = definition
-            self.given.definition(definition)
             self.nameless += row is not None and row.namespace == "value" and not isinstance(definition.name_form, SymbolForm)
         if entry.fault is not None:
             if isinstance(form, ListForm):
@@ -129,6 +206,8 @@ class _TopLevel(Walker):
         for key, value in pairs:
             kind = keys[key.name].kind if key.name in keys else ""
             if kind == "loader":
+                if isinstance(value, SymbolForm):
+                    self.looked.add(("loader", value.name))
                 loader = self.module.loaders.get(value.name) if isinstance(value, SymbolForm) else None
                 if loader is not None and isinstance(value, SymbolForm):
                     self.refer(value, loader)

@@ -41,16 +41,18 @@ class Walker:
 
     `damage` counts what went wrong so far: a local is only called unused if nothing went wrong where it is seen. While `quiet`,
     undefined names are no news. `lost` holds names that a definition in the wrong place would have defined, `beside` those that the
-    `let` around the present value binds in front of it, which that value does not see.
+    `let` around the present value binds in front of it, which that value does not see. `looked` are the names that were looked up,
+    with their namespace.
     """
 
-    def __init__(self, module: Module, marks: Marks, given: Given) -> None:
+    def __init__(self, module: Module, given: Given, marks: Marks | None = None) -> None:
         self.module = module
-        self.marks = marks
+        self.marks = Marks() if marks is None else marks
         self.given = given
         self.findings: list[Finding] = []
         self.missing: list[Finding] = []
         self.idle: list[Local] = []
+        self.looked: set[tuple[str, str]] = set()
         self.lost: set[str] = set()
         self.lost_load = False
         self.damage = 0
@@ -150,6 +152,7 @@ class Walker:
             self._undefined(form, ())
 
     def _find(self, name: str) -> Definition | None:
+        self.looked.add(("value", name))
         if name not in self.known:
             self.known[name] = provided(name)
         return self.known[name]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sexpgpu.diagnostics import rules
 from sexpgpu.graph.nodes import Node, typed
+from sexpgpu.language.effects import UsedWhole
 from sexpgpu.language.fault import LimitPassed, UnknownArgument
 from sexpgpu.language.host import evaluator_of, host
 from sexpgpu.language.values import (
@@ -220,7 +221,7 @@ def _print(call: Call) -> Value:
     if isinstance(value, Unknown):
         return UNKNOWN
     if isinstance(value, Plist):
-        value.whole = True
+        evaluator_of(call).do(UsedWhole(value))
     text = shown(call, value, quoted=True)
     if label is not None and not isinstance(label, Unknown):
         text = f"{shown(call, label)}: {text}"

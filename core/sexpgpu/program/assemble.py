@@ -11,6 +11,7 @@ from sexpgpu.language.nearest import nearest
 from sexpgpu.language.values import Keyword, List, Nil, Value
 from sexpgpu.plan.memory import GIB, gib, plan_memory
 from sexpgpu.program.builder import Builder
+from sexpgpu.program.cache import Cache
 from sexpgpu.program.checks import check_all, models_in
 from sexpgpu.program.data import check_pretrained, epoch_length
 from sexpgpu.program.declarations import DECLARATIONS
@@ -25,10 +26,10 @@ from sexpgpu.program.unit import Definition, Unit
 from sexpgpu.reader.forms import Form, ListForm, SymbolForm
 
 
-def assemble(evaluator: Evaluator, unit: Unit, files: Files, settings: dict[str, Form]) -> Builder:
+def assemble(evaluator: Evaluator, unit: Unit, files: Files, settings: dict[str, Form], cache: Cache | None = None) -> Builder:
     """Build the program of a unit. What is wrong is reported to the evaluator."""
-    names = Globals(evaluator, unit, settings)
-    builder = Builder(evaluator, unit, names, files)
+    names = Globals(evaluator, unit, settings, cache)
+    builder = Builder(evaluator, unit, names, files, cache)
     evaluator.parameters = builder.program.parameters
     _check_duplicates(builder)
     read = _read_run(builder)

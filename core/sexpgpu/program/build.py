@@ -19,22 +19,20 @@ from sexpgpu.source import Source
 MOST_BYTES = 16 * 2**20
 MOST_LOADS = 100
 
-Cache = dict[str, Reading]
-
 _NAMESPACES = ("value", "loader", "pass")
 
 
-def build_unit(source: Source, files: Files = DISK, cache: Cache | None = None) -> tuple[Unit, list[Finding]]:
+def build_unit(source: Source, files: Files = DISK, readings: dict[str, Reading] | None = None) -> tuple[Unit, list[Finding]]:
     """The unit of a source, and what is wrong with its text, its loads and the names that it defines.
 
-    `cache` holds the readings of an earlier build by path and is brought up to date: forms whose text has not changed stay the same
+    `readings` are those of an earlier build by path and are brought up to date: forms whose text has not changed stay the same
     objects.
     """
-    cache = {} if cache is None else cache
-    builder = _Builder(files, cache)
+    readings = {} if readings is None else readings
+    builder = _Builder(files, readings)
     builder.module(source, _key(source.name))
-    for path in [path for path in cache if path not in builder.modules]:
-        del cache[path]
+    for path in [path for path in readings if path not in builder.modules]:
+        del readings[path]
     unit = Unit(tuple(builder.modules.values()), tuple(builder.entries), tuple(builder.definitions))
     return unit, builder.findings
 
@@ -47,9 +45,9 @@ def _key(path: str) -> str:
 class _Builder:
     """`modules` holds finished modules, those that are loaded in front of those that load them; `building` the others."""
 
-    def __init__(self, files: Files, cache: Cache) -> None:
+    def __init__(self, files: Files, readings: dict[str, Reading]) -> None:
         self.files = files
-        self.cache = cache
+        self.readings = readings
         self.modules: dict[str, Module] = {}
         self.building: dict[str, Source] = {}
         self.entries: list[Entry] = []
@@ -59,7 +57,7 @@ class _Builder:
 
     def module(self, source: Source, key: str) -> Module:
         self.building[key] = source
-        reading = self.cache[key] = read(source, self.cache.get(key))
+        reading = self.readings[key] = read(source, self.readings.get(key))
         self.findings += reading.findings
         module = Module(source, reading)
         for top in reading.forms:

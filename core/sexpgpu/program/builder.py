@@ -13,6 +13,7 @@ from sexpgpu.language.evaluator import Evaluator
 from sexpgpu.language.frames import GENERATOR_ROLES, Environment, Role, Trace
 from sexpgpu.language.signature import counted
 from sexpgpu.language.values import UNKNOWN, Closure, Function, Plist, Unknown, Value, keyword, kind_of
+from sexpgpu.program.cache import Cache
 from sexpgpu.program.globals import Globals
 from sexpgpu.program.keys import Read
 from sexpgpu.program.model import Program
@@ -30,11 +31,13 @@ class Builder:
     that the file has a `defrun`.
     """
 
-    def __init__(self, evaluator: Evaluator, unit: Unit, names: Globals, files: Files) -> None:
+    def __init__(self, evaluator: Evaluator, unit: Unit, names: Globals, files: Files, cache: Cache | None = None) -> None:
         self.evaluator = evaluator
         self.unit = unit
         self.names = names
         self.files = files
+        self.cache = cache
+        self._inputs: set[tuple[str, str, str]] = set()
         self.program = Program()
         self.traces: list[Trace] = []
         self.declared: dict[str, Read] = {}
@@ -60,20 +63,29 @@ class Builder:
         self.program.graphs[name] = trace.graph
         return trace
 
-    def input(self, kind: InputKind, name: str, shape: Shape, dtype: DType, at: Form) -> Node:
+    def input(self, trace: Trace, kind: InputKind, name: str, shape: Shape, dtype: DType, at: Form) -> Node:
         """An input of the graph. It joins the nodes once something reads it."""
-        return Node("input", (), {"kind": kind, "name": name}, shape, dtype, at)
+        key = (trace.graph.name, kind, name)
+        known = self.cache.inputs.get(key) if self.cache is not None and key not in self._inputs else None
+        if known is not None and known.shape == shape and known.dtype is dtype:
+            known.form, known.index = at, -1
+        else:
+            known = Node("input", (), {"kind": kind, "name": name}, shape, dtype, at)
+            if self.cache is not None and key not in self._inputs:
+                self.cache.inputs[key] = known
+        self._inputs.add(key)
+        return known
 
     def ctx(self, trace: Trace, at: Form) -> Plist:
         """ctx as the graph's role sees it: in a generator without counters (language §4)."""
         items: list[Value] = []
         for key in CTX.values():
-            items += [keyword(key.name), self.input("ctx", key.name, (), key.dtype, at)]
+            items += [keyword(key.name), self.input(trace, "ctx", key.name, (), key.dtype, at)]
         generates = trace.role in GENERATOR_ROLES
         for counter in () if generates else self.counters:
             for name in counter_keys(counter):
-                items += [keyword(name), self.input("ctx", name, (), I64, at)]
-        return Plist("ctx", items, open=self.counters_open and not generates)
+                items += [keyword(name), self.input(trace, "ctx", name, (), I64, at)]
+        return self.known(trace, Plist("ctx", items, open=self.counters_open and not generates))
 
     def plist(
         self,
@@ -85,15 +97,24 @@ class Builder:
         *,
         open: bool = False,
         strings: Container[str] = (),
+        names: dict[str, Form] | None = None,
+        owner: str = "",
+        withheld: tuple[frozenset[str], Form] | None = None,
     ) -> Plist:
         """A plist of inputs; an entry whose type is not known is unknown. Its keys are keywords, but for the `strings`."""
         items: list[Value] = []
         for name, typed in entries.items():
             key: Value = name if name in strings else keyword(name)
-            items += [key, UNKNOWN if typed is None else self.input(kind, name, typed[0], typed[1], at)]
+            items += [key, UNKNOWN if typed is None else self.input(trace, kind, name, typed[0], typed[1], at)]
         if open or None in entries.values():
             trace.graph.whole = False
-        return Plist(role, items, open=open)  # pyright: ignore[reportArgumentType]
+        plist = Plist(role, items, open=open)  # pyright: ignore[reportArgumentType]
+        plist.names, plist.owner, plist.withheld = names, owner, withheld
+        return self.known(trace, plist)
+
+    def known(self, trace: Trace, plist: Plist) -> Plist:
+        """A plist that is handed to a graph's function; it is made once in a graph."""
+        return plist if self.cache is None else self.cache.same_plist(trace.graph.name, plist)
 
     def call(self, trace: Trace, function: Value | None, arguments: Sequence[Value], at: Form, who: str, *more: int) -> Value:
         """What a contract function gives for the runtime's arguments. `more` are other numbers of arguments that it may take."""

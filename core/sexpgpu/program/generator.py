@@ -107,7 +107,7 @@ def _step(
     function, at = _function(read, "step")
     trace = builder.trace("generate.step", "generate.step")
     plist = builder.plist(trace, "state", "state", state, at, open=open)
-    trip = builder.input("trip", "trip", (), I64, at)
+    trip = builder.input(trace, "trip", "trip", (), I64, at)
     value = builder.call(trace, function, [plist, trip, builder.ctx(trace, at)], at, "generate.step")
     made = returned_tensors(builder.evaluator, trace, function or value, value, at, rules.GENERATOR_RESULT, "`:step`")
     generator.step = trace.graph
@@ -166,8 +166,8 @@ def _finish(
     """Trace `:finish`; what it hands on of the state is named where `:init`, which returned `first`, names it."""
     function, at = _function(read, "finish")
     trace = builder.trace("generate.finish", "generate.finish")
-    plist = builder.plist(trace, "state", "state", state, at, open=open)
-    plist.names = {entry.name: entry.name_at for entry in first.entries.values()}
+    names = {entry.name: entry.name_at for entry in first.entries.values()}
+    plist = builder.plist(trace, "state", "state", state, at, open=open, names=names)
     value = builder.call(trace, function, [plist, builder.ctx(trace, at)], at, "generate.finish")
     made = returned_tensors(builder.evaluator, trace, function or value, value, at, rules.GENERATOR_RESULT, "`:finish`", empty=True)
     generator.finish = trace.graph

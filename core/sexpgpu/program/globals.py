@@ -5,16 +5,19 @@ from __future__ import annotations
 from sexpgpu.diagnostics import rules
 from sexpgpu.language.builtins import builtin
 from sexpgpu.language.control import pretrained_file
+from sexpgpu.language.effects import Constant
 from sexpgpu.language.evaluator import Evaluator
 from sexpgpu.language.frames import Environment, Trace
 from sexpgpu.language.guards import GUARDS
 from sexpgpu.language.parameters import parse_parameters
+from sexpgpu.language.replacing import Replacing
 from sexpgpu.language.shapes import key_parts
 from sexpgpu.language.values import UNKNOWN, Closure, Model, Unknown, Value
+from sexpgpu.program.cache import Cache
 from sexpgpu.program.declarations import DECLARATIONS
 from sexpgpu.program.keys import read_keys
 from sexpgpu.program.unit import Definition, Module, Unit
-from sexpgpu.reader.forms import Form, ListForm, StringForm, SymbolForm
+from sexpgpu.reader.forms import Form, ListForm, StringForm, SymbolForm, TopForm
 
 
 class Globals:
@@ -24,14 +27,18 @@ class Globals:
     `def`s by name.
     """
 
-    def __init__(self, evaluator: Evaluator, unit: Unit, settings: dict[str, Form]) -> None:
+    def __init__(self, evaluator: Evaluator, unit: Unit, settings: dict[str, Form], cache: Cache | None = None) -> None:
         self.evaluator = evaluator
+        self.cache = cache
         self.unit = unit
         self.settings = settings
         self._values: dict[Definition, Value] = {}
         self._tensors: set[Definition] = set()
         self._evaluating: set[Definition] = set()
+        self._by_top = {definition.top: definition for definition in unit.definitions if definition.form is not None}
         evaluator.resolve = self.resolve
+        evaluator.stands_for = self._stands_for
+        evaluator.known_closure = self._known_closure
 
     def resolve(self, symbol: SymbolForm, module: Module) -> Value:
         """The value of a symbol that a form of `module` reads."""
@@ -53,6 +60,21 @@ class Globals:
 
     def value(self, definition: Definition, reader: Form | None) -> Value:
         """The value of a definition; `reader` is the symbol that reads it (None: nothing does, so that tensors are not built)."""
+        value = self._value(definition, reader)
+        if self.cache is not None and definition.top is not None and not definition.top.source.builtin:
+            self.evaluator.call.definitions[definition.top] = self._stands_for(definition.top)
+        return value
+
+    def _stands_for(self, top: TopForm) -> object:
+        definition = self._by_top.get(top)
+        if definition is None or definition in self._tensors:
+            return self.evaluator.marks.checked.get(top)
+        known = self._values.get(definition)
+        if known is None and definition.kind in ("defun", "defmodel"):
+            known = self._values[definition] = self._function(definition)
+        return known
+
+    def _value(self, definition: Definition, reader: Form | None) -> Value:
         if definition in self._tensors:
             return UNKNOWN if reader is None else self._in_graph(definition)
         known = self._values.get(definition)
@@ -79,9 +101,31 @@ class Globals:
             body = form.items[3:]
             if len(body) > 1 and isinstance(body[0], StringForm):
                 body = body[1:]
-            return Closure(definition.name, signature, parameters, body, environment, form)
+            return self._known(definition, Closure(definition.name, signature, parameters, body, environment, form))
         settings, body = self._model_keys(form, environment)
-        return Model(definition.name, signature, parameters, body, environment, form, settings)
+        return self._known(definition, Model(definition.name, signature, parameters, body, environment, form, settings))
+
+    def _known(self, definition: Definition, made: Closure) -> Closure:
+        """The function that the last analysis made, where it is this one."""
+        checked = self.evaluator.marks.checked.get(made.form.top)
+        if self.cache is None or checked is None:
+            return made
+        known = self.cache.functions.get(made.form.top)
+        if known is not None and known[0] is checked and _same_settings(known[1], made):
+            return _at_home(known[1], made)
+        self.cache.functions[made.form.top] = checked, made
+        return made
+
+    def _known_closure(self, made: Closure) -> Closure:
+        """The same for a `lambda` outside of all others."""
+        checked = self.evaluator.marks.checked.get(made.form.top)
+        if self.cache is None or checked is None:
+            return made
+        known = self.cache.lambdas.get(made.form)
+        if known is not None and known[0] is checked:
+            return _at_home(known[1], made)
+        self.cache.lambdas[made.form] = checked, made
+        return made
 
     def _model_keys(self, form: ListForm, environment: Environment) -> tuple[dict[str, Value], tuple[Form, ...]]:
         written, body = key_parts(form, 3)
@@ -107,6 +151,8 @@ class Globals:
         if trace.graph.nodes:
             self._tensors.add(definition)
             return UNKNOWN if reader is None else self._in_graph(definition)
+        if self.cache is not None and definition.top is not None:
+            value = self.cache.same_value(definition.top, value)
         self._values[definition] = value
         return evaluator.unknown() if isinstance(value, Unknown) else value
 
@@ -121,13 +167,15 @@ class Globals:
         evaluator = self.evaluator
         trace = evaluator.trace
         if definition.name in trace.constants:
-            return trace.constants[definition.name]
+            value = trace.constants[definition.name]
+            evaluator.do(Constant(definition.name, value, made=False))
+            return value
         if definition in self._evaluating:
             return evaluator.unknown()
         self._evaluating.add(definition)
         value = evaluator.in_def(lambda: evaluator.evaluate(self._written(definition), self._environment(definition)))
         self._evaluating.discard(definition)
-        trace.constants[definition.name] = value
+        evaluator.do(Constant(definition.name, value, made=True))
         return value
 
     def _stands(self, definition: Definition) -> bool:
@@ -147,3 +195,20 @@ class Globals:
                 self.evaluator.traced(
                     Trace("", "host"), lambda form=entry.form, where=environment: self.evaluator.evaluate(form, where)
                 )
+
+
+def _same_settings(known: Closure, made: Closure) -> bool:
+    """Whether a model's keys have the values that they had."""
+    if not isinstance(known, Model) or not isinstance(made, Model):
+        return type(known) is type(made)
+    match = Replacing(None, None).match
+    if known.settings.keys() != made.settings.keys():
+        return False
+    return all(match(known.settings[key], value) for key, value in made.settings.items())
+
+
+def _at_home(known: Closure, made: Closure) -> Closure:
+    """The known function, closed over the module of the present analysis."""
+    assert isinstance(known.environment, Environment) and isinstance(made.environment, Environment)
+    known.environment.module = made.environment.module
+    return known

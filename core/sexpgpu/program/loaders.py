@@ -146,7 +146,7 @@ def _record(builder: Builder, loader: Loader, source: Made, number: int, count: 
         return
     name = f"{loader.name}.record" + (f"@{number}" if count > 1 else "")
     trace = builder.trace(name, "record", None)
-    index = builder.input("index", "index", (), I64, at)
+    index = builder.input(trace, "index", "index", (), I64, at)
     value = builder.call(trace, function, [index], at, "synthetic")
     returned = returned_tensors(builder.evaluator, trace, function, value, at, rules.RECORD_RESULT, "a record function", empty=True)
     if loader.fields is not None and not returned.open and trace.graph.whole:

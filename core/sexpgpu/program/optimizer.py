@@ -175,7 +175,7 @@ def _state(builder: Builder, optimizer: Optimizer, parameter: Parameter, init: V
     at = read.written["init"]
     trace = builder.trace(f"optimizer.init[{parameter.path}]", "optimizer")
     optimizer.init[parameter.path] = trace.graph
-    value = builder.call(trace, init, [_value(builder, parameter, at)], at, ":init")
+    value = builder.call(trace, init, [_value(builder, trace, parameter, at)], at, ":init")
     made = returned_tensors(builder.evaluator, trace, init, value, at, rules.OPTIMIZER_RESULT, "`:init`", empty=True)
     if made.open or any(not isinstance(entry.value, Node) for entry in made.entries.values()):
         return None
@@ -187,8 +187,8 @@ def _state(builder: Builder, optimizer: Optimizer, parameter: Parameter, init: V
     return state
 
 
-def _value(builder: Builder, parameter: Parameter, at: Form) -> Node:
-    return builder.input("value", parameter.path, parameter.shape, parameter.dtype, at)
+def _value(builder: Builder, trace: Trace, parameter: Parameter, at: Form) -> Node:
+    return builder.input(trace, "value", parameter.path, parameter.shape, parameter.dtype, at)
 
 
 def _update(
@@ -202,12 +202,12 @@ def _update(
 ) -> None:
     trace = builder.trace(f"optimizer.update[{parameter.path}]", "optimizer")
     optimizer.update[parameter.path] = trace.graph
-    gradient = builder.input("gradient", parameter.path, parameter.shape, parameter.dtype, at)
+    gradient = builder.input(trace, "gradient", parameter.path, parameter.shape, parameter.dtype, at)
     entries = None if state is None else {name: (node.shape, node.dtype) for name, node in state.items()}
     plist = builder.plist(trace, "state", "optimizer", dict(entries or {}), at, open=entries is None)
     if state == {}:
         plist = Plist("state", ())
-    arguments: list[Value] = [_value(builder, parameter, at), gradient, plist, builder.ctx(trace, at)]
+    arguments: list[Value] = [_value(builder, trace, parameter, at), gradient, plist, builder.ctx(trace, at)]
     value = builder.call(trace, update, [*arguments, parameter.path] if paths else arguments, at, ":update")
     if isinstance(value, Unknown):
         return

@@ -70,7 +70,7 @@ def build_training(builder: Builder, generated: Generated) -> Stage:
 
 
 def _find_counters(builder: Builder, function: Value, fields: dict[str, Typed | None], at: Form, *, open: bool) -> None:
-    trace = Trace("prepare", "prepare")
+    trace = Trace("counters", "prepare")
 
     def work() -> Value:
         batch = builder.plist(trace, "batch", "batch", fields, at, open=open)
@@ -98,9 +98,8 @@ def _prepare(
     trace = builder.trace(name, "prepare", owner.name if owner else None)
     if withheld is None:
         stage.traces.append(trace)
-    batch = builder.plist(trace, "batch", "batch", fields, at, open=open)
-    batch.withheld = withheld
-    batch.owner = owner.name if owner else ""
+    of = owner.name if owner else ""
+    batch = builder.plist(trace, "batch", "batch", fields, at, open=open, owner=of, withheld=withheld)
     if function is None:
         returned = _handed_on(batch, at)
     else:
@@ -251,12 +250,12 @@ def _reported(builder: Builder, pass_: Pass) -> Observed:
     return Observed([], set(), open=True)
 
 
-def _observations(builder: Builder, pass_: Pass, observed: dict[str, Observed], at: Form) -> Plist:
+def _observations(builder: Builder, trace: Trace, pass_: Pass, observed: dict[str, Observed], at: Form) -> Plist:
     mine = observed[pass_.name]
     items: list[Value] = []
     for name in mine.metrics:
         key = f"{pass_.name}/{name}"
-        items += [key, builder.input("observations", key, (), F32, at)]
+        items += [key, builder.input(trace, "observations", key, (), F32, at)]
     plist = Plist("observations", items, open=mine.open)
     plist.owner = pass_.name
     for name in mine.diagnostics:
@@ -268,14 +267,14 @@ def _observations(builder: Builder, pass_: Pass, observed: dict[str, Observed], 
             for name in theirs.metrics:
                 message = f"the pass `{other}` reports this, and here the pass `{pass_.name}` has just run; ask (null …) first"
                 plist.elsewhere[f"{other}/{name}"] = message
-    return plist
+    return builder.known(trace, plist)
 
 
 def _curriculum(builder: Builder, pass_: Pass, function: Value, at: Form, observed: dict[str, Observed]) -> None:
     trace = builder.trace(f"curriculum@{pass_.name}", "curriculum", pass_.name)
     pass_.curriculum = trace.graph
-    stage = builder.input("stage", "stage", (), I64, at)
-    arguments: list[Value] = [stage, builder.ctx(trace, at), _observations(builder, pass_, observed, at)]
+    stage = builder.input(trace, "stage", "stage", (), I64, at)
+    arguments: list[Value] = [stage, builder.ctx(trace, at), _observations(builder, trace, pass_, observed, at)]
     value = builder.call(trace, function, arguments, at, "curriculum")
     last = last_expression(builder.evaluator, trace, function, at)
     if isinstance(value, Unknown):
@@ -329,7 +328,7 @@ def _check_stages(builder: Builder, value: Node) -> None:
 def _stop_when(builder: Builder, pass_: Pass, function: Value, at: Form, observed: dict[str, Observed]) -> None:
     trace = builder.trace(f"stop-when@{pass_.name}", "stop-when", pass_.name)
     pass_.stop_when = trace.graph
-    arguments: list[Value] = [builder.ctx(trace, at), _observations(builder, pass_, observed, at)]
+    arguments: list[Value] = [builder.ctx(trace, at), _observations(builder, trace, pass_, observed, at)]
     value = builder.call(trace, function, arguments, at, ":stop-when")
     last = last_expression(builder.evaluator, trace, function, at)
     if isinstance(value, Unknown) or (isinstance(value, Absent) and _absent_observation(builder, value, last)):

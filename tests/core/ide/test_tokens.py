@@ -8,7 +8,7 @@ import pytest
 
 from sexpgpu.analysis import Analysis, Options, analyse
 from sexpgpu.ide.tokens import MODIFIERS, TYPES, Layouts, parts_of, tokens
-from sexpgpu.program.build import Cache
+from sexpgpu.program.cache import Cache
 from sexpgpu.source import Source
 from support.drawn import FIXTURES, fixtures, strip
 
@@ -149,7 +149,7 @@ def test_quotes_and_comments_of_data() -> None:
 
 
 def test_what_is_kept_of_forms_that_do_not_change_changes_nothing() -> None:
-    cache: Cache = {}
+    cache = Cache()
     layouts: Layouts = {}
     parts = RUN.splitlines(keepends=True)
     for turn in range(len(parts)):
