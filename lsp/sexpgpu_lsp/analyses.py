@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from sexpgpu.analysis import Analysis, Options, analyse
-from sexpgpu.program.build import Cache
+from sexpgpu.program.cache import Cache
 from sexpgpu.program.unit import Module
 from sexpgpu.project import ProjectError, Projects
 from sexpgpu.source import Source
@@ -141,7 +141,7 @@ class Analyses:
         analysis: Analysis | None = None
         try:
             ignored = self.ignore | self._ignored(document, files)
-            options = Options(record=True, ignore=ignored, cache=self._caches.setdefault(key, {}))
+            options = Options(record=True, ignore=ignored, cache=self._caches.setdefault(key, Cache()))
             analysis = analyse(document.source, files, options)
             if os.path.dirname(document.source.name) == PRELUDE:
                 analysis.diagnostics = []  # the language's own files, opened to read, may do what others may not

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import sys
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -189,7 +188,6 @@ def test_runs_that_are_not_there(tmp_path: Path, arguments: list[str], says: str
     assert says in done.stderr
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are not heard there")
 def test_a_run_is_stopped_from_the_command_line(tmp_path: Path) -> None:
     folder = tmp_path / "runs" / "first"
     with going(folder) as process:
@@ -203,7 +201,6 @@ def test_a_run_is_stopped_from_the_command_line(tmp_path: Path) -> None:
         assert (again.returncode, again.stderr) == (2, "sexpgpu: first is not running: stopped\n")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are not heard there")
 def test_one_that_does_not_stop_is_killed(tmp_path: Path) -> None:
     folder = tmp_path / "runs" / "first"
     with going(folder, "stubborn") as process:
@@ -214,7 +211,6 @@ def test_one_that_does_not_stop_is_killed(tmp_path: Path) -> None:
         assert sexpgpu("runs", cwd=tmp_path).stdout.split()[:2] == ["first", "killed"]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks")
 def test_a_run_whose_process_was_killed_does_not_go_on(tmp_path: Path) -> None:
     folder = tmp_path / "runs" / "first"
     with going(folder) as process:

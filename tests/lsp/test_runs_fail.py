@@ -7,7 +7,6 @@ import json
 import os
 import re
 import signal
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -252,7 +251,6 @@ async def test_a_data_file_that_a_run_has_missed_is_told_once(tmp_path: Path) ->
         assert await editor.codes(uri) == ["W-DATA-001"]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no such signal")
 async def test_a_real_run_that_is_killed(tmp_path: Path) -> None:
     text = tiny(run="(defrun small :steps 100000000 :report-every 1000)")
     async with runner("real", PROGRESS) as editor:
@@ -269,7 +267,6 @@ async def test_a_real_run_that_is_killed(tmp_path: Path) -> None:
         assert "train/loss" in (await editor.command("plot", run=begun["run"]))["html"]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the limit is Linux's")
 async def test_a_real_run_that_gets_no_memory(tmp_path: Path) -> None:
     """A parameter of 45 GiB, which NumPy refuses."""
     model = "(defmodel model (x) (sum (matmul x (param :w [3 4000000000] :init (init-ones))) :axes [1]))"
@@ -285,7 +282,6 @@ async def test_a_real_run_that_gets_no_memory(tmp_path: Path) -> None:
         assert editor.piece(uri, found[0].range) == "(defrun small :steps 4)"
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the limit is Linux's")
 async def test_a_real_run_whose_libraries_get_no_memory(tmp_path: Path) -> None:
     """Less than JAX needs to begin: which of its libraries ends it then, and how, is a matter of chance."""
     async with runner("real", limit=600) as editor:
@@ -294,7 +290,6 @@ async def test_a_real_run_whose_libraries_get_no_memory(tmp_path: Path) -> None:
         assert len(facts["message"]) < 900
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit")
 async def test_a_real_run_that_finds_no_room_on_the_disk(tmp_path: Path) -> None:
     async with runner("real", files=2000) as editor:
         facts = await failed(editor, tmp_path / "a.sx", tiny(run="(defrun small :steps 4000 :report-every 1)"))

@@ -17,7 +17,7 @@ from sexpgpu.graph.nodes import Node
 from sexpgpu.language.dtypes import DType
 from sexpgpu.language.effects import Effect, Told
 from sexpgpu.language.frames import Environment, Frame, Trace
-from sexpgpu.language.replacing import Replacing, captures, same_function, same_run, same_scope
+from sexpgpu.language.replacing import DEEPEST, Replacing, captures, same_function, same_run, same_scope
 from sexpgpu.language.values import Absent, Closure, List, Plist, Value
 from sexpgpu.reader.forms import Form, TopForm
 
@@ -333,22 +333,30 @@ class Evaluation:
         trace.incomplete = incomplete or call.incomplete
         evaluator.deepest = max(deepest, evaluator.deepest)
         _leave(evaluator)
-        call.outer_records = [
-            (part, index)
-            for part in call.parts
-            if not isinstance(part, KeptCall)
-            for index, (_, value) in enumerate(part)
-            if _outer(value, self._nodes)
-        ]
+        outer = _Outer(self._nodes)
+        own = [part for part in call.parts if not isinstance(part, KeptCall)]
+        call.outer_records = [(part, index) for part in own for index, (_, value) in enumerate(part) if outer.holds(value)]
         if not call.spoiled:
             kept.keep(evaluator, call)
 
 
-def _outer(value: Value, first: int) -> bool:
-    """Whether a value may hold what was there before the first node of a call."""
-    if isinstance(value, Node):
-        return value.index < first
-    return isinstance(value, Plist) or (isinstance(value, List) and any(_outer(item, first) for item in value.items))
+class _Outer:
+    """Tells the values that may hold what was there before the first node of a call."""
+
+    def __init__(self, first: int) -> None:
+        self._first = first
+        self._known: dict[List, bool] = {}
+
+    def holds(self, value: Value, depth: int = 0) -> bool:
+        if isinstance(value, Node):
+            return value.index < self._first
+        if not isinstance(value, List):
+            return False
+        known = self._known.get(value)
+        if known is None:
+            known = isinstance(value, Plist) or depth >= DEEPEST or any(self.holds(item, depth + 1) for item in value.items)
+            self._known[value] = known
+        return known
 
 
 def _enter(evaluator: Evaluator, call: KeptCall) -> None:

@@ -57,23 +57,18 @@ def _written(parameters: tuple[tuple[SymbolForm, Form | None], ...]) -> list[tup
     return [(symbol.name, "nil" if default is None else default.text) for symbol, default in parameters]
 
 
-_parsed: dict[Form, ParameterList] = {}
-_MOST_KEPT = 4096
-
-
 def parse_parameters(form: Form) -> ParameterList:
     """The parameters that a form lists: required, `&optional`, then `&key` and `&rest` in either order.
 
     Raises Malformed at the first part that is no parameter.
     """
-    known = _parsed.get(form)
-    if known is None:
-        if not isinstance(form, ListForm):
-            raise Malformed(form, f"a parameter list stands in round brackets, and this is `{_short(form)}`", _SHAPE)
-        if len(_parsed) >= _MOST_KEPT:
-            _parsed.clear()
-        known = _parsed[form] = _Parser().parse(form)
-    return known
+    if not isinstance(form, ListForm):
+        raise Malformed(form, f"a parameter list stands in round brackets, and this is `{_short(form)}`", _SHAPE)
+    try:
+        return form.parameters
+    except AttributeError:
+        form.parameters = _Parser().parse(form)
+        return form.parameters
 
 
 class _Parser:

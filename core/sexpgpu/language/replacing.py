@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from sexpgpu.graph.nodes import Node
 from sexpgpu.language.frames import ModelRun, Scope
 from sexpgpu.language.values import Absent, Closure, Function, Keyword, List, Made, Model, Plist, Value
+
+DEEPEST = 100
+"""Lists deeper than this are not looked through: no two of them match, and they are taken to hold anything."""
 
 
 class Replacing:
@@ -28,12 +29,12 @@ class Replacing:
 
     # Matching
 
-    def match(self, before: Value, now: Value) -> bool:
+    def match(self, before: Value, now: Value, depth: int = 0) -> bool:
         """Whether an evaluation goes the same way with `now` as it did with `before`: values are equal, tensors have one type."""
         if isinstance(before, Node):
             return isinstance(now, Node) and before.dtype is now.dtype and before.shape == now.shape and self._stands(before, now)
         if isinstance(before, List):
-            return isinstance(now, List) and self._list(before, now)
+            return isinstance(now, List) and depth < DEEPEST and self._list(before, now, depth + 1)
         if before is now:
             return not isinstance(before, Absent)
         if isinstance(before, float):
@@ -44,23 +45,28 @@ class Replacing:
             return isinstance(now, Function) and same_function(before, now)
         return isinstance(before, Made) and isinstance(now, Made) and before.form is now.form and self._made(before, now)
 
-    def match_all(self, before: Sequence[Value], now: Sequence[Value]) -> bool:
-        return len(before) == len(now) and all(map(self.match, before, now))
-
     def _stands(self, before: Node | List, now: Node | List) -> bool:
         if before is not now:
             self.changed = True
             self.nodes = self.nodes or isinstance(before, Node)
         return self._now.setdefault(before, now) is now
 
-    def _list(self, before: List, now: List) -> bool:
-        if type(before) is not type(now) or before.vector is not now.vector or before.names != now.names:
+    def _list(self, before: List, now: List, depth: int) -> bool:
+        if before in self._now:
+            return self._now[before] is now
+        if (
+            len(before.items) != len(now.items)
+            or type(before) is not type(now)
+            or before.vector is not now.vector
+            or before.names != now.names
+        ):
             return False
         if before.made_by is not now.made_by and any(isinstance(item, (Keyword, str)) for item in before.items):
             return False  # where a plist is written is said of what becomes of it
         if isinstance(before, Plist) and isinstance(now, Plist) and before is not now and not same_plist(before, now):
             return False
-        return self._stands(before, now) and self.match_all(before.items, now.items)
+        items = zip(before.items, now.items, strict=True)
+        return self._stands(before, now) and all(self.match(item, other, depth) for item, other in items)
 
     def _made(self, before: Made, now: Made) -> bool:
         same = before.group == now.group and before.name == now.name and before.arguments.keys() == now.arguments.keys()
@@ -80,17 +86,19 @@ class Replacing:
         assert isinstance(now, Plist)
         return now
 
-    def value(self, value: Value) -> Value:
+    def value(self, value: Value, depth: int = 0) -> Value:
         """The value with present tensors, lists and plists in it."""
         if isinstance(value, Node):
             return self._now.get(value, value)
         if isinstance(value, List):
             now = self._now.get(value)
-            return self._items(value) if now is None else now
+            if now is None and depth < DEEPEST:
+                now = self._now[value] = self._items(value, depth + 1)
+            return value if now is None else now
         return value
 
-    def _items(self, before: List) -> List:
-        items = [self.value(item) for item in before.items]
+    def _items(self, before: List, depth: int) -> List:
+        items = [self.value(item, depth) for item in before.items]
         if all(item is now for item, now in zip(before.items, items, strict=True)):
             return before
         if isinstance(before, Plist):
@@ -141,10 +149,10 @@ def same_scope(before: Scope, now: Scope) -> bool:
     return same and files and (before.remat != 0) is (now.remat != 0)
 
 
-def captures(value: Value) -> bool:
+def captures(value: Value, depth: int = 0) -> bool:
     """Whether a value holds a function that is closed over local variables, which may be tensors."""
     if isinstance(value, List):
-        return any(map(captures, value.items))
+        return depth >= DEEPEST or any(captures(item, depth + 1) for item in value.items)
     if isinstance(value, Made):
-        return any(map(captures, value.arguments.values()))
+        return depth >= DEEPEST or any(captures(item, depth + 1) for item in value.arguments.values())
     return isinstance(value, Closure) and getattr(value.environment, "parent", None) is not None

@@ -12,6 +12,7 @@ from sexpgpu.source import Source, Span
 
 if TYPE_CHECKING:
     from sexpgpu.diagnostics.finding import Finding
+    from sexpgpu.language.parameters import ParameterList
 
 
 class TopForm:
@@ -149,9 +150,11 @@ class ConstantForm(Form):
 
 
 class ListForm(Form):
-    """`( … )`; an empty one is nil."""
+    """`( … )`; an empty one is nil. `parameters` are those that it lists, once it has been read as a parameter list."""
 
-    __slots__ = ("items",)
+    __slots__ = ("items", "parameters")
+
+    parameters: ParameterList
 
     def __init__(self, top: TopForm, start: int, end: int, items: tuple[Form, ...]) -> None:
         self.top = top
