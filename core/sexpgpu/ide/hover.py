@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from sexpgpu.diagnostics.finding import Diagnostic
-from sexpgpu.ide import ctx, memory, names, owned, words
+from sexpgpu.ide import ctx, facts, memory, names, owned, words
+from sexpgpu.ide.bindings import values_of
 from sexpgpu.ide.markup import Break, Code, Part, Prose, inline
 from sexpgpu.ide.places import comment_at, forms_at, on_edge
 from sexpgpu.ide.types import type_of
@@ -86,10 +87,10 @@ def _said(analysis: Analysis, path: list[Form], offset: int) -> _Said | None:
         case KeywordForm():
             return _keyword(analysis, path, form)
         case StringForm():
-            return _entry(analysis, path, form)
+            return _entry(analysis, path, form) or _reported(analysis, form)
         case _:
             value = type_of(analysis, form) if on_edge(form, offset) else ""
-            return _Said(form, [Code(_typed(form, value))], True) if value else None
+            return _Said(form, [Code(_typed(form, value)), *_size(analysis, form)], True) if value else None
 
 
 def _symbol(analysis: Analysis, path: list[Form], form: SymbolForm) -> _Said | None:
@@ -116,12 +117,23 @@ def _symbol(analysis: Analysis, path: list[Form], form: SymbolForm) -> _Said | N
     return _Said(form, [*parts, *result], bool(result) or (isinstance(found, Definition) and found.kind == "def"))
 
 
+def _reported(analysis: Analysis, form: StringForm) -> _Said | None:
+    parts = facts.report(analysis, form)
+    return _Said(form, parts, True) if parts else None
+
+
+def _size(analysis: Analysis, form: Form) -> list[Part]:
+    size = facts.size(values_of(analysis, form))
+    return [Prose(size)] if size else []
+
+
 def _result(analysis: Analysis, call: Form | None) -> list[Part]:
     """What the call that a symbol heads evaluated to."""
     value = type_of(analysis, call) if call is not None else ""
-    if not value:
+    if call is None or not value:
         return []
-    return [Prose(f"Here: {inline(value)}")] if "\n" not in value else [Prose("Here:"), Code(value)]
+    size = facts.size(values_of(analysis, call))
+    return [Prose(f"Here: {inline(value)}" + (f", {size}" if size else ""))] if "\n" not in value else [Prose("Here:"), Code(value)]
 
 
 def _keyword(analysis: Analysis, path: list[Form], form: KeywordForm) -> _Said | None:
@@ -145,8 +157,11 @@ def _keyword(analysis: Analysis, path: list[Form], form: KeywordForm) -> _Said |
     elif isinstance(head, SymbolForm) and found is None and head.name == "scope":
         parts = words.word(SPECIAL_FORMS["scope"])
     if parts is None:
-        found = owned.parts(analysis, call) if form is call.items[1] else []
-        return _Said(form, [Code(f"({call.head} {form.text} …)"), *found], True) if found else None
+        made = owned.parts(analysis, call) if form is call.items[1] else []
+        if made:
+            return _Said(form, [Code(f"({call.head} {form.text} …)"), *made], True)
+        told = facts.key(analysis, form) or facts.dtype(form)
+        return _Said(form, told, True) if told else None
     index = call.items.index(form)
     value = type_of(analysis, call.items[index + 1]) if index + 1 < len(call.items) else ""
     if value and "\n" not in value:
@@ -160,7 +175,7 @@ def _entry(analysis: Analysis, path: list[Form], form: Form) -> _Said | None:
     value = type_of(analysis, call) if call is not None else ""
     if call is None or not value:
         return None
-    return _Said(form, [Code(f"({call.head} {_short(call.items[1])} {form.text}) : {value}")], True)
+    return _Said(form, [Code(f"({call.head} {_short(call.items[1])} {form.text}) : {value}"), *_size(analysis, call)], True)
 
 
 def _typed(form: Form, value: str) -> str:

@@ -7,7 +7,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from sexpgpu.graph.nodes import typed
-from sexpgpu.ide import memory, words
+from sexpgpu.ide import facts, memory, words
+from sexpgpu.ide.bindings import values_of
 from sexpgpu.ide.markup import Code, Part, Prose, inline
 from sexpgpu.ide.types import type_of
 from sexpgpu.language.marks import Local
@@ -36,6 +37,7 @@ def definition(analysis: Analysis, found: Definition) -> list[Part]:
         parts.append(Code(f"({found.kind or 'def…'} {found.name} …)"))
     if found.documentation:
         parts.append(Prose(found.documentation))
+    parts += facts.ways(analysis, found)
     if found.kind == "defmodel":
         parts += _parameters(analysis, found.name)
     elif found.kind == "defloader":
@@ -56,7 +58,9 @@ def definition(analysis: Analysis, found: Definition) -> list[Part]:
 def local(analysis: Analysis, found: Local) -> list[Part]:
     """A local variable or parameter, with what it was on each path."""
     value = type_of(analysis, found.name_form) or (type_of(analysis, found.value) if found.value is not None else "")
-    return [Code(f"{found.name} : {value}" if value else found.name), Prose(_bound_by(analysis, found))]
+    values = analysis.values.get(found.name_form) or (values_of(analysis, found.value) if found.value is not None else [])
+    says = ", ".join(filter(None, (_bound_by(analysis, found), facts.size(values))))
+    return [Code(f"{found.name} : {value}" if value else found.name), Prose(says)]
 
 
 def _bound_by(analysis: Analysis, found: Local) -> str:
