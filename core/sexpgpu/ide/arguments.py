@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
+from sexpgpu.ide.places import lists_in
 from sexpgpu.ide.recall import Recall
 from sexpgpu.ide.roles import Place
 from sexpgpu.language.parameters import Malformed, parse_parameters
@@ -44,10 +45,23 @@ def callee_of(head: Form, place: Place, recall: Recall) -> Callee | None:
             return callee_of(head.items[1], place, recall)
         if head.head == "lambda":
             return _lambda(head)
+    if isinstance(head, SymbolForm) and head.name in place.locals:
+        made = _made(recall.path[0], place.locals[head.name])
+        if made is not None:
+            return made._replace(name=head.name)
     for value in recall.values(head, place):
         if isinstance(value, Function):
             what = "defmodel" if isinstance(value, Model) else "local"
             return Callee(head.name if isinstance(head, SymbolForm) else value.name, what, value.signature)
+    return None
+
+
+def _made(top: Form, name: SymbolForm) -> Callee | None:
+    """What the binding of a local variable says itself that it is: a `lambda`."""
+    for binding in lists_in(top):
+        value = binding.items[1] if len(binding.items) == 2 and binding.items[0] is name else None
+        if isinstance(value, ListForm) and value.head == "lambda" and len(value.items) > 1:
+            return _lambda(value)
     return None
 
 

@@ -9,6 +9,7 @@ from sexpgpu.graph.nodes import Node, typed
 from sexpgpu.ide.bindings import described, values_of
 from sexpgpu.ide.keyflow import Flow, Space
 from sexpgpu.ide.markup import Code, Part, Prose, inline
+from sexpgpu.ide.places import lists_in
 from sexpgpu.ide.reports import Named, named
 from sexpgpu.ide.types import type_of
 from sexpgpu.language.dtypes import DTYPES
@@ -144,8 +145,6 @@ def _reports(analysis: Analysis, pass_: str, each: Named) -> bool:
 
 def _calls(form: Form) -> list[ListForm]:
     """The call around a form."""
-    from sexpgpu.ide.places import lists_in
-
     top = form.top.form
     return [call for call in lists_in(top) if any(item is form for item in call.items)] if top is not None else []
 

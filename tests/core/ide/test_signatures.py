@@ -50,6 +50,8 @@ def at(call: Call) -> str:
         ("(model (¦", "(model x)", "x"),
         ("((ema model) ¦", "(model x)", "x"),
         ("((lambda (p q) p) 1 ¦", "(lambda p q)", "q"),
+        ("(let* ((f (lambda (p &key q) p)) (g (f 1 ¦", "(f p &key (q nil))", "(q nil)"),
+        ("(let ((f (lambda (p q) p))) (f ¦", "(f p q)", "p"),
         ("(scaled out ¦", "(scaled z factor)", "factor"),
         ("(let ((x ¦", "(let ((name value)…) body…)", "((name value)…)"),
         ("(let ((x 1)) 1 2 ¦", "(let ((name value)…) body…)", "body…"),
