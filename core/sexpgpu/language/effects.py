@@ -121,6 +121,11 @@ class ModelCalled(Effect):
     def apply(self, evaluator: Evaluator) -> None:
         evaluator.trace.model_calls.append((self.model, self.caller, self.head))
 
+    def moved(self, replacing: Replacing) -> None:
+        before, now = replacing.run_before, replacing.run
+        if before is not None and now is not None and self.caller is before.model:
+            self.caller = now.model
+
 
 class Drawn(Effect):
     __slots__ = ("draw",)
