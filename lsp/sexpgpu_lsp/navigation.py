@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from sexpgpu.ide.definition import definition
+from sexpgpu.ide.definition import definitions
 from sexpgpu.ide.symbols import Kind, Symbol, symbols
 from sexpgpu_lsp.analyses import View
 from sexpgpu_lsp.convert import Converter
@@ -32,29 +32,31 @@ KINDS: dict[Kind, types.SymbolKind] = {
 def register(server: Server) -> None:
     """Answer definition and documentSymbol."""
 
-    async def define(params: types.DefinitionParams) -> list[types.LocationLink] | types.Location | None:
+    async def define(params: types.DefinitionParams) -> list[types.LocationLink] | list[types.Location] | types.Location | None:
         document = server.document(params.text_document.uri)
         if document is None:
             return None
         converter = server.documents.converter
         links = _links(server.client_capabilities)
 
-        def question(views: Iterator[View]) -> list[types.LocationLink] | types.Location | None:
-            analysis, module = next(views)
-            found = definition(analysis, module, converter.offset(document.source, params.position))
+        def question(views: Iterator[View]) -> list[types.LocationLink] | list[types.Location] | types.Location | None:
+            offset = converter.offset(document.source, params.position)
+            found = next((each for view in views if (each := definitions(*view, offset))), None)
             if found is None:
                 return None
-            uri = server.publisher.uri_for(server.documents.world, document)(found.name.source)
-            if not links:
-                return types.Location(uri=uri, range=converter.range(found.name))
-            return [
-                types.LocationLink(
-                    target_uri=uri,
-                    target_range=converter.range(found.whole),
-                    target_selection_range=converter.range(found.name),
-                    origin_selection_range=converter.range(found.origin),
-                )
-            ]
+            uri = server.publisher.uri_for(server.documents.world, document)
+            if links:
+                return [
+                    types.LocationLink(
+                        target_uri=uri(each.name.source),
+                        target_range=converter.range(each.whole),
+                        target_selection_range=converter.range(each.name),
+                        origin_selection_range=converter.range(each.origin),
+                    )
+                    for each in found
+                ]
+            places = [types.Location(uri=uri(each.name.source), range=converter.range(each.name)) for each in found]
+            return places[0] if len(places) == 1 else places
 
         return await server.ask(document, question)
 

@@ -9,7 +9,7 @@ import pytest
 from sexpgpu.analysis import Analysis, Options, analyse
 from sexpgpu.fixes.everything import safe_edits
 from sexpgpu.format import apply_edits
-from sexpgpu.ide.definition import definition
+from sexpgpu.ide.definition import definitions
 from sexpgpu.ide.hover import hover
 from sexpgpu.ide.markup import markdown, plain
 from sexpgpu.ide.places import forms_at
@@ -37,8 +37,7 @@ def check(analysis: Analysis) -> None:
                 assert found.span.start <= offset <= found.span.end
                 assert plain(found.parts)
                 assert markdown(found.parts).count("```") % 2 == 0
-            target = definition(analysis, module, offset)
-            if target is not None:
+            for target in definitions(analysis, module, offset):
                 assert target.origin.start <= offset <= target.origin.end
                 assert target.whole.start <= target.name.start <= target.name.end <= target.whole.end
 

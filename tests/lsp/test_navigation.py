@@ -57,6 +57,58 @@ async def test_a_name_leads_to_where_it_is_defined(editor: Editor, piece: str, i
     assert editor.piece(uri, found.range) == name
 
 
+RUN = """\
+(defloader train :batch 2 :fields (list :x (spec [4] :f32)) :source (synthetic 8 (lambda (i) (list :x (full [4] 1.0 :f32)))))
+(defgenerate :trips 2
+  :init (lambda (batch ctx) (list :h (field batch :x)))
+  :step (lambda (state trip ctx) (list :h (getf state :h)))
+  :finish (lambda (state ctx) (list :drawn (getf state :h))))
+(defun scaled (x &key (by 2.0)) (* x by))
+(defun prepare (batch ctx) (list :value (scaled (field batch :drawn) :by 3.0)))
+(defmodel model (x) (linear :out x 4))
+(defun objective (inputs ctx) (metric "loss" (mean (model (getf inputs :value)))))
+(defpass eval :loader train :every 2)
+(defoptimizer (sgd :lr 0.1))
+(defrun :steps 4 :keep-best "eval/loss")
+"""
+
+
+@pytest.mark.parametrize(
+    ("piece", "inside", "names"),
+    [
+        ("state :h)))\n  :finish", 7, [(2, ":h"), (3, ":h")]),  # where each trip and the first begin
+        ("batch :drawn", 8, [(4, ":drawn")]),
+        ("batch :x", 8, [(0, ":x"), (0, ":x")]),  # the declaration and the record
+        ("inputs :value", 9, [(6, ":value")]),
+        (":by 3.0", 1, [(5, "by")]),
+        ('"eval/loss"', 7, [(8, "loss")]),
+        ('"eval/loss"', 2, [(9, "eval")]),
+        ('"loss"', 2, [(8, "loss")]),
+        (":trips", 2, []),
+    ],
+)
+async def test_keys_and_reports_lead_to_where_they_are_made(
+    editor: Editor, piece: str, inside: int, names: list[tuple[int, str]]
+) -> None:
+    uri = editor.open(RUN)
+    params = types.DefinitionParams(types.TextDocumentIdentifier(uri), editor.position(uri, piece, inside))
+    found = await editor.client.text_document_definition_async(params) or []
+    places = found if isinstance(found, Sequence) else [found]
+    assert all(isinstance(each, types.Location) for each in places)
+    assert [(each.range.start.line, editor.piece(uri, each.range)) for each in places if isinstance(each, types.Location)] == names
+
+
+async def test_a_key_of_a_library_leads_to_the_run_that_makes_it(editor: Editor, tmp_path: Path) -> None:
+    lines = RUN.splitlines(keepends=True)
+    library, rest = "".join(lines[7:9]), "".join(lines[:7] + lines[9:])  # the model and the objective
+    part = editor.open(library, uri_for(tmp_path / "part.sx"))
+    run = editor.open(f'(load "part.sx")\n{rest}', uri_for(tmp_path / "run.sx"))
+    assert await editor.codes(run) == []
+    found = await defined(editor, part, ":value")
+    assert found is not None
+    assert (found.uri, editor.piece(run, found.range)) == (run, ":value")
+
+
 async def test_what_is_written_nowhere_leads_nowhere(editor: Editor) -> None:
     uri = editor.open(TEXT)
     for piece in ("counter", "let", "(def", "4)"):

@@ -21,7 +21,7 @@ from sexpgpu.graph.printer import printed
 from sexpgpu.graph.verify import verify
 from sexpgpu.ide.bindings import folded
 from sexpgpu.ide.completion import complete
-from sexpgpu.ide.definition import definition
+from sexpgpu.ide.definition import definitions
 from sexpgpu.ide.folding import folds
 from sexpgpu.ide.hints import hints
 from sexpgpu.ide.hover import hover
@@ -273,7 +273,7 @@ def _signature(analysis: Analysis, module: Any, offset: int) -> Any:
 
 _QUESTIONS: dict[str, Callable[[Analysis, Any, int], Any]] = {
     "hover": _hover,
-    "definition": definition,
+    "definition": definitions,
     "occurrences": _occurrences,
     "completion": _complete,
     "signature": _signature,

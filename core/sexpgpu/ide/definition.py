@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sexpgpu.files import beside
 from sexpgpu.ide import ctx
-from sexpgpu.ide.places import forms_at
+from sexpgpu.ide.occurrences import occurrences, subject
+from sexpgpu.ide.places import forms_at, module_of
 from sexpgpu.language.marks import Local
 from sexpgpu.reader.forms import Form, KeywordForm, ListForm, StringForm, SymbolForm
 from sexpgpu.source import Span
@@ -24,19 +25,39 @@ class Target(NamedTuple):
     name: Span
 
 
-def definition(analysis: Analysis, module: Module, offset: int) -> Target | None:
-    """Where the symbol at an offset is defined or bound, the file that a `load` names, or the call that declares a counter."""
+def definitions(analysis: Analysis, module: Module, offset: int) -> list[Target]:
+    """Where what stands at an offset is defined: a name where it is bound, the file of a `load` at its start, a key, a counter and
+    the name of a report where they are made, which may be in several places."""
     path = forms_at(module, offset)
     match path[-1] if path else None:
         case SymbolForm() as form:
-            return _symbol(analysis, form)
+            found = _symbol(analysis, form)
+            return [] if found is None else [found]
         case KeywordForm() as form if ctx.reads(analysis, path):
-            found = ctx.counters(analysis, form.name.removeprefix("stage-"))
-            return _target(form, found[0].call, found[0].call.items[1]) if found else None
+            counters = ctx.counters(analysis, form.name.removeprefix("stage-"))
+            return [_target(form, each.call, each.call.items[1]) for each in counters]
         case StringForm() as form if len(path) == 2 and isinstance(path[0], ListForm) and path[0].head == "load":
-            return _file(analysis, module, form)
+            found = _file(analysis, module, form)
+            return [] if found is None else [found]
+        case KeywordForm() | StringForm():
+            return _made(analysis, module, offset)
         case _:
-            return None
+            return []
+
+
+def _made(analysis: Analysis, module: Module, offset: int) -> list[Target]:
+    """Where the key or the report is made that is named at an offset, or the parameter or the pass defined."""
+    found = subject(analysis, module, offset)
+    if found is None:
+        return []
+    return [Target(found.at, _around(analysis, each.span), each.span) for each in occurrences(analysis, found) if each.writes]
+
+
+def _around(analysis: Analysis, place: Span) -> Span:
+    """The call around a place."""
+    within = module_of(analysis, place.source)
+    path = forms_at(within, place.start) if within is not None else []
+    return path[-2].span if len(path) > 1 else place
 
 
 def _symbol(analysis: Analysis, form: SymbolForm) -> Target | None:
