@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from sexpgpu.ide.glimpse import glimpse, is_open
 from sexpgpu.ide.hover import Hover, hover
+from sexpgpu.ide.recall import View as Known
 from sexpgpu_lsp.analyses import View
 from sexpgpu_lsp.convert import markup
 
@@ -26,7 +29,12 @@ def register(server: Server) -> None:
         as_markdown = _shows_markdown(server.client_capabilities)
 
         def question(views: Iterator[View]) -> types.Hover | None:
-            found = _best(views, converter.offset(document.source, params.position))
+            offset = converter.offset(document.source, params.position)
+            first = next(views)
+            found = _best(chain([first], views), offset)
+            if (found is None or not found.typed) and is_open(Known(*first), offset):
+                known = [Known(*each) for each in server.analyses.recent(document)]
+                found = glimpse(known, document.source, offset) or found
             if found is None:
                 return None
             return types.Hover(contents=markup(found.parts, as_markdown), range=converter.range(found.span))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from sexpgpu.ide.definition import definitions
+from sexpgpu.ide.definition import Target, definitions
+from sexpgpu.ide.glimpse import is_open, target
+from sexpgpu.ide.recall import View as Known
 from sexpgpu.ide.symbols import Kind, Symbol, symbols
 from sexpgpu_lsp.analyses import View
 from sexpgpu_lsp.convert import Converter
@@ -41,8 +44,14 @@ def register(server: Server) -> None:
 
         def question(views: Iterator[View]) -> list[types.LocationLink] | list[types.Location] | types.Location | None:
             offset = converter.offset(document.source, params.position)
-            found = next((each for view in views if (each := definitions(*view, offset))), None)
-            if found is None:
+            first = next(views)
+            found: list[Target] = []
+            for view in chain([first], views):
+                found = found or definitions(*view, offset)
+            if not found and is_open(Known(*first), offset):
+                near = target([Known(*each) for each in server.analyses.recent(document)], document.source, offset)
+                found = [near] if near is not None else []
+            if not found:
                 return None
             uri = server.publisher.uri_for(server.documents.world, document)
             if links:

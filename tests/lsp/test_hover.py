@@ -152,3 +152,21 @@ def test_backticks_do_not_end_a_block() -> None:
 
 def test_plain_text_has_the_text_of_links_and_emphasis() -> None:
     assert plain([Prose("**[E-X](https://a.b/c)** is `so`"), Code("(a\n  b)")]) == "E-X is `so`\n\n    (a\n      b)"
+
+
+async def test_a_form_that_somebody_is_typing_in_still_has_hovers_and_definitions(editor: Editor) -> None:
+    text = "(def width 4)\n(defun f (x)\n  (let ((y (* x width)))\n    (+ y 1)))\n(def z (f (ones [2 3])))\n"
+    uri = editor.open(text)
+    await editor.published(uri)
+    editor.write(uri, "(+ y 1)))", "(+ y (")
+    found = await editor.hover(uri, "y (\n")
+    assert found is not None
+    assert isinstance(found.contents, types.MarkupContent)
+    assert "y : f32[2 3]" in found.contents.value
+    assert found.range is not None
+    assert editor.piece(uri, found.range) == "y"
+    for piece, line in (("width)))", 0), ("y (\n", 2)):
+        where = types.DefinitionParams(types.TextDocumentIdentifier(uri), editor.position(uri, piece))
+        place = await editor.client.text_document_definition_async(where)
+        assert isinstance(place, types.Location)
+        assert place.range.start.line == line
