@@ -5,8 +5,9 @@ waiting: whatever touches an analysis is a job of the one worker (`worker`), whe
 decides when. `documents` holds the editor's texts as immutable snapshots, `uris` their names; `convert` alone knows of positions
 in the protocol's units, `client` of what the client can. What cannot wait is asked of the last analyses (`prompt`). Then a module
 for each group of requests: `diagnostics` and, of files that are not open, `everywhere`, `hover`, `completion`, `signature`,
-`navigation`, `references`, `calls`, `structure`, `workspace`, `actions` and `applying`, `tokens`, `hints`, `lenses`, and
-`watching` for what changes outside of documents, after which `refresh` has the client ask again.
+`navigation`, `references` and `calls` (which `reach` leads to files that are not open), `structure`, `workspace`, `actions` and
+`applying`, `tokens`, `hints`, `lenses`, and `watching` for what changes outside of documents, after which `refresh` has the
+client ask again.
 `settings` is the table of the client's settings, `configuration` where they come from; `views` chooses how a document is seen.
 `commands` answers what is executed; `runs` keeps the runs that it starts, each a process (`runs_child`) that is reported on
 (`runs_report`) and stopped when the server has gone (`runs_guard`).

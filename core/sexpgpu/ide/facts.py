@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from sexpgpu.graph.nodes import Node, typed
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from sexpgpu.program.unit import Definition
 
 _MOST_WAYS = 6
+_MOST_CALLS = 2_000
 _KINDS = {"int": "integers", "uint": "integers", "float": "floats", "bool": "true or false"}
 _SPACES = {
     "state": "It is an entry of the generator's state: each trip is handed it, and gives the next.",
@@ -58,7 +60,7 @@ def ways(analysis: Analysis, function: Definition) -> list[Part]:
     if not results or any(len(column) != len(results) for column in columns):
         return []
     found: dict[str, None] = {}
-    for row in zip(*columns, results, strict=True):
+    for row in islice(zip(*columns, results, strict=True), _MOST_CALLS):
         *given, result = (described(value) for value in row)
         gives = "" if isinstance(row[-1], Unknown) else f" → {result}"
         found.setdefault(f"({' '.join([function.name, *given])}){gives}")
