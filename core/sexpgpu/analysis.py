@@ -96,13 +96,12 @@ def analyse(source: Source, files: Files = DISK, options: Options | None = None)
     Raises SettingError where `options.settings` name no `def` of the file, or give no readable value: that is the caller's mistake.
     """
     options = options or Options()
-    cache = options.cache
-    unit, findings = build_unit(source, files, cache.readings if cache is not None else None)
+    cache = options.cache or Cache()
+    unit, findings = build_unit(source, files, cache.readings)
     marks = Marks()
-    findings += check_static(unit, marks, cache.static if cache is not None else None)
-    if cache is not None:
-        cache.begin((options.settings, options.record))
-    evaluator = Evaluator(marks, options.record, cache.calls if cache is not None else None)
+    findings += check_static(unit, marks, cache.static)
+    cache.begin((options.settings, options.record))
+    evaluator = Evaluator(marks, cache.calls, recording=options.record)
     builder = assemble(evaluator, unit, files, read_settings(options.settings, unit), cache)
     findings += evaluator.findings
     diagnostics = _told(unit, findings, options.ignore)

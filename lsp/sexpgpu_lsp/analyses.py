@@ -64,6 +64,12 @@ class Analyses:
             raise AnalysisFailed(document.uri)
         return kept.analysis
 
+    def prepare(self, key: str) -> None:
+        """Have ready what questions about the latest analysis of a document need, while nobody waits."""
+        kept = self._kept.get(key)
+        if kept is not None and kept.analysis is not None:
+            _ = kept.analysis.values
+
     def views(self, world: World, document: Document) -> Iterator[View]:
         """A document as its own analysis sees it, then as those of open files see it that load it."""
         analysis = self.of(world, document)

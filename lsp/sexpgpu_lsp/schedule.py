@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from sexpgpu_lsp.server import Server
 
 
+_BREATH = 0.002  # seconds: a question that is sent with a change is answered before the analysis takes the processor
+
+
 class Schedule:
     """At most one analysis of a document waits or runs; what changes meanwhile is seen by the next."""
 
@@ -32,10 +35,7 @@ class Schedule:
         loop = asyncio.get_running_loop()
         quiet = self._server.configuration.now.debounce
         wait = self._begun.get(key, -quiet) + quiet - loop.time()
-        if wait > 0:
-            self._timers[key] = loop.call_later(wait, self._due, key)
-        else:
-            self._due(key)
+        self._timers[key] = loop.call_later(max(wait, _BREATH), self._due, key)
 
     def anew(self) -> None:
         """Analyse every document once more: something has changed for all of them."""
@@ -79,6 +79,8 @@ class Schedule:
         again = self._again.pop(key, None)
         if report is not None:
             server.publisher.take(report, edited=EDITED in (urgency, again))
+            server.worker.run(DEPENDENT, lambda: server.analyses.prepare(key))
+            server.garbage.analysed()
             if urgency == DEPENDENT or any(other != key and other in server.documents.world.documents for other in report.found):
                 server.refresh.compare()
         document = server.documents.world.documents.get(key)

@@ -42,6 +42,7 @@ from sexpgpu_lsp.configuration import Configuration
 from sexpgpu_lsp.convert import NAME, Change, Converter, encoding_of
 from sexpgpu_lsp.diagnostics import Publisher
 from sexpgpu_lsp.documents import Document, Documents, World
+from sexpgpu_lsp.garbage import Garbage
 from sexpgpu_lsp.log import log, set_up
 from sexpgpu_lsp.protocol import Protocol, make_converter
 from sexpgpu_lsp.reach import Reach
@@ -77,6 +78,7 @@ class Server(LanguageServer):
         self.connection = cast("Protocol", self.protocol)
         self.documents = Documents()
         self.worker = Worker(loop)
+        self.garbage = Garbage(self.worker)
         self.analyses = Analyses()
         self.publisher = Publisher(self)
         self.schedule = Schedule(self)
@@ -113,6 +115,7 @@ class Server(LanguageServer):
 
     def began(self, params: types.InitializeParams, capabilities: types.ServerCapabilities) -> None:
         """The client has introduced itself."""
+        self.garbage.begin()
         self.documents.converter = Converter(encoding_of(params.capabilities), Client(params.capabilities))
         adapt(self.documents.converter.client, capabilities)
         self.documents.move(_folders(params))

@@ -13,7 +13,8 @@ from sexpgpu.language.dtypes import BF16, F32, DType
 from sexpgpu.language.effects import ModelCalled, UsedWhole
 from sexpgpu.language.fault import Fault, HostFault, LimitPassed, UnknownArgument
 from sexpgpu.language.frames import Environment, Frame, ModelRun, Scope
-from sexpgpu.language.kept_calls import Evaluation, KeptCall, Records, keeps
+from sexpgpu.language.kept_call import Evaluation, KeptCall, Records
+from sexpgpu.language.kept_calls import keeps
 from sexpgpu.language.parameters import parse_parameters
 from sexpgpu.language.signature import Bound, Mismatch, bind
 from sexpgpu.language.values import (
@@ -117,15 +118,14 @@ def _call_closure(
         variables[function.signature.rest] = List(bound.rest)
     outer = function.environment
     assert isinstance(outer, Environment)
-    kept = evaluator.kept if keeps(function) else None
-    if kept is None:
+    if not keeps(function):
         return _body(evaluator, function, frame, outer.inner(variables))
-    replayed = kept.replayed(evaluator, frame, function, forms, variables)
+    replayed = evaluator.kept.replayed(evaluator, frame, function, forms, variables)
     if replayed is not None:
         return replayed.result
     evaluation = Evaluation(evaluator, KeptCall(frame, function, forms, variables))
     value = _body(evaluator, function, frame, outer.inner(variables))
-    evaluation.end(evaluator, kept, value)
+    evaluation.end(evaluator, value)
     return value
 
 

@@ -26,6 +26,11 @@ class Effect:
 
     __slots__ = ()
 
+    @property
+    def differs_in_a_pass(self) -> bool:
+        """Whether it may be another one in the graph of a pass than it is in training's."""
+        return False
+
     def apply(self, evaluator: Evaluator) -> None:
         """Perform it."""
         raise TypeError(f"{type(self).__name__} does nothing")
@@ -46,6 +51,10 @@ class Told(Effect):
     def __init__(self, key: tuple[str, Form], finding: Finding) -> None:
         self.key = key
         self.finding = finding
+
+    @property
+    def differs_in_a_pass(self) -> bool:
+        return True
 
     def apply(self, evaluator: Evaluator) -> None:
         evaluator.tell_once(self.key, self.finding)
@@ -175,6 +184,10 @@ class Reported(Effect):
         self.name = name
         self.at = at
         self.report = report
+
+    @property
+    def differs_in_a_pass(self) -> bool:
+        return self.kind == "diagnostic"
 
     def apply(self, evaluator: Evaluator) -> None:
         trace = evaluator.trace

@@ -22,7 +22,8 @@ from sexpgpu.language.dtypes import BF16, F32, DType
 from sexpgpu.language.effects import CtxRead, Drawn, Effect, Told
 from sexpgpu.language.fault import Fault, LimitPassed
 from sexpgpu.language.frames import Draw, Environment, Frame, Scope, Trace
-from sexpgpu.language.kept_calls import KeptCall, KeptCalls, Records
+from sexpgpu.language.kept_call import KeptCall, Records
+from sexpgpu.language.kept_calls import KeptCalls
 from sexpgpu.language.marks import Marks
 from sexpgpu.language.quotes import quoted
 from sexpgpu.language.values import NIL, UNKNOWN, Absent, Closure, Function, List, Unknown, Value, keyword
@@ -76,10 +77,10 @@ _WHOLE = (rules.ASSERT_FAILED, rules.PARAMETER_CONFLICT, rules.PARAMETER_SHARED)
 class Evaluator:
     """The state of one file's evaluation: what was reported, how much was done, and the trace and frame it stands in."""
 
-    def __init__(self, marks: Marks, recording: bool = False, kept: KeptCalls | None = None) -> None:
+    def __init__(self, marks: Marks, kept: KeptCalls, *, recording: bool = False) -> None:
         self.marks = marks
         self.kept = kept
-        """The calls that an earlier analysis left, where there may be a later one."""
+        """The calls that earlier analyses left, and those of this one for the next."""
         self.findings: list[Finding] = []
         self.effects: list[Effect] = []
         self.records: Records | None = [] if recording else None
@@ -226,8 +227,7 @@ class Evaluator:
     def do(self, effect: Effect) -> None:
         """Perform an effect, and keep it for the calls being evaluated."""
         effect.apply(self)
-        if self.kept is not None:
-            self.effects.append(effect)
+        self.effects.append(effect)
 
     def spoil(self) -> None:
         """What the present call does depends on more than is asked of a kept one: it cannot be replayed, nor those around it."""

@@ -14,110 +14,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sexpgpu.graph.nodes import Node
-from sexpgpu.language.dtypes import DType
-from sexpgpu.language.effects import Effect, Told
 from sexpgpu.language.frames import Environment, Frame, Trace
-from sexpgpu.language.replacing import DEEPEST, Replacing, captures, same_function, same_run, same_scope
-from sexpgpu.language.values import Absent, Closure, List, Plist, Value
-from sexpgpu.reader.forms import Form, TopForm
+from sexpgpu.language.kept_call import KeptCall, adopt, callers_of
+from sexpgpu.language.replacing import Replacing, same_function, same_run, same_scope
+from sexpgpu.language.values import Absent, Closure, Value
+from sexpgpu.reader.forms import Form
 
 if TYPE_CHECKING:
     from sexpgpu.language.evaluator import Evaluator
 
-Records = list[tuple[Form, Value]]
-
 _MOST_AT_A_PLACE = 3
 _MOST_UNUSED = 60
 """How many analyses a call is kept that none of them replays: as long as a word is being typed."""
-
-
-class KeptCall:
-    """One call: while it is evaluated, where it began; from then on, all that it did."""
-
-    __slots__ = (
-        "_outer_nodes",
-        "arguments",
-        "around",
-        "callers",
-        "captures",
-        "context",
-        "definitions",
-        "effects",
-        "emitted",
-        "forms",
-        "frame",
-        "function",
-        "gone",
-        "incomplete",
-        "nested",
-        "nodes",
-        "outer_records",
-        "parts",
-        "reach",
-        "result",
-        "shown",
-        "spoiled",
-        "steps",
-        "used",
-        "whole",
-    )
-
-    def __init__(self, frame: Frame, function: Closure | None, forms: Sequence[Form], arguments: dict[str, Value]) -> None:
-        self.frame = frame
-        self.function = function
-        self.forms = tuple(forms)
-        self.arguments = dict(arguments)
-        self.around: KeptCall | None = None
-        self.parts: list[Records | KeptCall] = []
-        """What was recorded, in order, and the calls within."""
-        self.definitions: dict[TopForm, object] = {}
-        """What the definitions behind it stand for, by their forms."""
-        self.nodes: list[Node] = []
-        self.effects: list[Effect] = []
-        self.outer_records: list[tuple[Records, int]] = []
-        """The records of its own that hold what comes from outside."""
-        self._outer_nodes: list[Node] | None = None
-        self.nested: list[Absent] = []
-        self.result: Value = False
-        self.callers: tuple[Form | None, ...] | None = None
-        """The calls that led to it, where what it tells may speak of them."""
-        self.shown: Form | None = None
-        self.context: tuple[DType, bool | None] | None = None
-        self.steps = self.emitted = self.reach = 0
-        self.whole = True
-        self.incomplete = self.captures = self.gone = self.spoiled = False
-        self.used = 0
-
-    @classmethod
-    def of_file(cls, frame: Frame) -> KeptCall:
-        """What stands around all calls of an analysis."""
-        return cls(frame, None, (), {})
-
-    @property
-    def outer_nodes(self) -> list[Node]:
-        """Its nodes that read what is not its own."""
-        if self._outer_nodes is None:
-            own = {node for node in self.nodes if node.op != "input"}
-            self._outer_nodes = [node for node in self.nodes if not own.issuperset(node.inputs)]
-        return self._outer_nodes
-
-    def records(self, into: Records) -> None:
-        """Add what its forms, and those of the calls within, evaluated to, in order."""
-        for part in self.parts:
-            if isinstance(part, KeptCall):
-                part.records(into)
-            else:
-                into += part
-
-
-def callers_of(frame: Frame) -> tuple[Form | None, ...]:
-    """The forms of the calls that led to a frame, its own first."""
-    forms: list[Form | None] = []
-    inner: Frame | None = frame
-    while inner is not None:
-        forms.append(inner.form)
-        inner = inner.parent
-    return tuple(forms)
 
 
 def keeps(function: Closure) -> bool:
@@ -136,6 +44,8 @@ class KeptCalls:
     def begin(self) -> None:
         """An analysis begins: what has not been used for long is let go."""
         self._analysis += 1
+        if self._analysis % _MOST_UNUSED:
+            return
         oldest = self._analysis - _MOST_UNUSED
         for key, calls in list(self._calls.items()):
             left = [call for call in calls if not call.gone and call.used > oldest]
@@ -159,6 +69,31 @@ class KeptCalls:
                 call.used = self._analysis
                 _replay(evaluator, call, frame, forms, arguments, replacing)
                 return call
+        return None
+
+    def shared(self, evaluator: Evaluator, other: Trace, function: Value, arguments: Sequence[Value]) -> KeptCall | None:
+        """The call that made the graph of another trace, if the present trace's comes out as that one: then they are of the same
+        nodes, and what the call did is done for the present trace, too. None where it does not, or where that is not certain.
+        """
+        for call in self._calls.get((other.graph.name, other.role, other.role), ()):
+            fits = call.used == self._analysis and call.function is function and len(call.nodes) == len(other.graph.nodes)
+            if not fits or call.context != evaluator.context or not evaluator.has_room(call.steps, call.emitted, call.reach):
+                continue
+            replacing = Replacing(None, None)
+            if not all(map(replacing.match, call.arguments.values(), arguments)) or len(call.arguments) != len(arguments):
+                continue
+            if any(effect.differs_in_a_pass for effect in call.effects):
+                continue
+            trace = evaluator.trace
+            trace.graph.nodes = other.graph.nodes
+            for effect in call.effects:
+                effect.apply(evaluator)
+            evaluator.steps += call.steps
+            evaluator.nodes += call.emitted
+            trace.graph.whole = trace.graph.whole and call.whole
+            trace.incomplete = call.incomplete
+            evaluator.call.parts.append(call)
+            return call
         return None
 
     def keep(self, evaluator: Evaluator, call: KeptCall) -> None:
@@ -256,7 +191,7 @@ def _replay(
     trace.graph.whole = trace.graph.whole and call.whole
     trace.incomplete = trace.incomplete or call.incomplete
     evaluator.deepest = max(evaluator.deepest, evaluator.depth + call.reach)
-    _adopt(evaluator, call)
+    adopt(evaluator, call)
 
 
 def _move(call: KeptCall, replacing: Replacing) -> None:
@@ -289,103 +224,3 @@ def _join(trace: Trace, kept: list[Node], replacing: Replacing) -> None:
                 graph.add(read)
         node.index = len(nodes)
         nodes.append(node)
-
-
-# Keeping
-
-
-class Evaluation:
-    """The evaluation of a call that is to be kept: `begin` it, evaluate the body, and `end` it."""
-
-    __slots__ = ("_absents", "_call", "_depth", "_effects", "_emitted", "_nodes", "_steps", "_trace", "_whole")
-
-    def __init__(self, evaluator: Evaluator, call: KeptCall) -> None:
-        trace = evaluator.trace
-        self._call = call
-        self._trace = trace
-        self._nodes = len(trace.graph.nodes)
-        self._effects = len(evaluator.effects)
-        self._absents = len(evaluator.uses)
-        self._steps = evaluator.steps
-        self._emitted = evaluator.nodes
-        self._depth = evaluator.depth
-        self._whole = trace.graph.whole, trace.incomplete, evaluator.deepest
-        trace.graph.whole, trace.incomplete, evaluator.deepest = True, False, evaluator.depth
-        _enter(evaluator, call)
-
-    def end(self, evaluator: Evaluator, kept: KeptCalls, result: Value) -> None:
-        """Take down what the call gave and did, and keep it if it can be replayed."""
-        call, trace = self._call, self._trace
-        call.result = result
-        call.nodes = trace.graph.nodes[self._nodes :]
-        call.effects = evaluator.effects[self._effects :]
-        call.nested = evaluator.uses[self._absents :]
-        call.steps = evaluator.steps - self._steps
-        call.emitted = evaluator.nodes - self._emitted
-        call.reach = evaluator.deepest - self._depth
-        call.whole, call.incomplete = trace.graph.whole, trace.incomplete
-        call.captures = captures(result)
-        call.context = evaluator.context
-        if any(isinstance(effect, Told) for effect in call.effects):
-            call.callers, call.shown = callers_of(call.frame), trace.shown
-        whole, incomplete, deepest = self._whole
-        trace.graph.whole = whole and call.whole
-        trace.incomplete = incomplete or call.incomplete
-        evaluator.deepest = max(deepest, evaluator.deepest)
-        _leave(evaluator)
-        outer = _Outer(self._nodes)
-        own = [part for part in call.parts if not isinstance(part, KeptCall)]
-        call.outer_records = [(part, index) for part in own for index, (_, value) in enumerate(part) if outer.holds(value)]
-        if not call.spoiled:
-            kept.keep(evaluator, call)
-
-
-class _Outer:
-    """Tells the values that may hold what was there before the first node of a call."""
-
-    def __init__(self, first: int) -> None:
-        self._first = first
-        self._known: dict[List, bool] = {}
-
-    def holds(self, value: Value, depth: int = 0) -> bool:
-        if isinstance(value, Node):
-            return value.index < self._first
-        if not isinstance(value, List):
-            return False
-        known = self._known.get(value)
-        if known is None:
-            known = isinstance(value, Plist) or depth >= DEEPEST or any(self.holds(item, depth + 1) for item in value.items)
-            self._known[value] = known
-        return known
-
-
-def _enter(evaluator: Evaluator, call: KeptCall) -> None:
-    """The evaluation of a call begins."""
-    call.around = evaluator.call
-    if evaluator.records is not None:
-        evaluator.call.parts.append(evaluator.records)
-        evaluator.records = []
-    evaluator.call = call
-
-
-def _leave(evaluator: Evaluator) -> None:
-    """It ends: the call is one of the parts of the one around it."""
-    call = evaluator.call
-    assert call.around is not None
-    if evaluator.records is not None:
-        call.parts.append(evaluator.records)
-        evaluator.records = []
-    evaluator.call = call.around
-    _adopt(evaluator, call)
-
-
-def _adopt(evaluator: Evaluator, call: KeptCall) -> None:
-    """A call is part of the present one."""
-    around = evaluator.call
-    if evaluator.records:
-        around.parts.append(evaluator.records)
-        evaluator.records = []
-    call.around = around
-    around.parts.append(call)
-    around.definitions.update(call.definitions)
-    around.spoiled = around.spoiled or call.spoiled

@@ -26,7 +26,7 @@ from sexpgpu.program.unit import Definition, Unit
 from sexpgpu.reader.forms import Form, ListForm, SymbolForm
 
 
-def assemble(evaluator: Evaluator, unit: Unit, files: Files, settings: dict[str, Form], cache: Cache | None = None) -> Builder:
+def assemble(evaluator: Evaluator, unit: Unit, files: Files, settings: dict[str, Form], cache: Cache) -> Builder:
     """Build the program of a unit. What is wrong is reported to the evaluator."""
     names = Globals(evaluator, unit, settings, cache)
     builder = Builder(evaluator, unit, names, files, cache)

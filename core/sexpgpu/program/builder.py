@@ -11,6 +11,7 @@ from sexpgpu.language.ctx import CTX, counter_keys
 from sexpgpu.language.dtypes import I64, DType
 from sexpgpu.language.evaluator import Evaluator
 from sexpgpu.language.frames import GENERATOR_ROLES, Environment, Role, Trace
+from sexpgpu.language.kept_call import KeptCall
 from sexpgpu.language.signature import counted
 from sexpgpu.language.values import UNKNOWN, Closure, Function, Plist, Unknown, Value, keyword, kind_of
 from sexpgpu.program.cache import Cache
@@ -31,7 +32,7 @@ class Builder:
     that the file has a `defrun`.
     """
 
-    def __init__(self, evaluator: Evaluator, unit: Unit, names: Globals, files: Files, cache: Cache | None = None) -> None:
+    def __init__(self, evaluator: Evaluator, unit: Unit, names: Globals, files: Files, cache: Cache) -> None:
         self.evaluator = evaluator
         self.unit = unit
         self.names = names
@@ -66,12 +67,12 @@ class Builder:
     def input(self, trace: Trace, kind: InputKind, name: str, shape: Shape, dtype: DType, at: Form) -> Node:
         """An input of the graph. It joins the nodes once something reads it."""
         key = (trace.graph.name, kind, name)
-        known = self.cache.inputs.get(key) if self.cache is not None and key not in self._inputs else None
+        known = self.cache.inputs.get(key) if key not in self._inputs else None
         if known is not None and known.shape == shape and known.dtype is dtype:
             known.form, known.index = at, -1
         else:
             known = Node("input", (), {"kind": kind, "name": name}, shape, dtype, at)
-            if self.cache is not None and key not in self._inputs:
+            if key not in self._inputs:
                 self.cache.inputs[key] = known
         self._inputs.add(key)
         return known
@@ -114,7 +115,7 @@ class Builder:
 
     def known(self, trace: Trace, plist: Plist) -> Plist:
         """A plist that is handed to a graph's function; it is made once in a graph."""
-        return plist if self.cache is None else self.cache.same_plist(trace.graph.name, plist)
+        return self.cache.same_plist(trace.graph.name, plist)
 
     def call(self, trace: Trace, function: Value | None, arguments: Sequence[Value], at: Form, who: str, *more: int) -> Value:
         """What a contract function gives for the runtime's arguments. `more` are other numbers of arguments that it may take."""
@@ -128,6 +129,20 @@ class Builder:
             trace.incomplete = True
             return UNKNOWN
         return self.evaluator.call_contract(function, arguments, at, trace)
+
+    def shared(self, trace: Trace, other: Trace | None, function: Value | None, arguments: Sequence[Value]) -> Value | None:
+        """What a function gave in another graph, if the new graph comes out as that one; both have its nodes then."""
+        if other is None or function is None or isinstance(function, Unknown):
+            return None
+        found: list[KeptCall] = []
+
+        def work() -> Value:
+            call = self.evaluator.kept.shared(self.evaluator, other, function, arguments)
+            found.extend([] if call is None else [call])
+            return UNKNOWN
+
+        self.evaluator.traced(trace, work)
+        return found[0].result if found else None
 
     def wrong_parameters(self, function: Value, counts: Sequence[int], at: Form, who: str) -> None:
         """Report a contract function that does not take the runtime's arguments, at its parameter list."""

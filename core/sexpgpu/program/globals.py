@@ -27,7 +27,7 @@ class Globals:
     `def`s by name.
     """
 
-    def __init__(self, evaluator: Evaluator, unit: Unit, settings: dict[str, Form], cache: Cache | None = None) -> None:
+    def __init__(self, evaluator: Evaluator, unit: Unit, settings: dict[str, Form], cache: Cache) -> None:
         self.evaluator = evaluator
         self.cache = cache
         self.unit = unit
@@ -61,7 +61,7 @@ class Globals:
     def value(self, definition: Definition, reader: Form | None) -> Value:
         """The value of a definition; `reader` is the symbol that reads it (None: nothing does, so that tensors are not built)."""
         value = self._value(definition, reader)
-        if self.cache is not None and definition.top is not None and not definition.top.source.builtin:
+        if definition.top is not None and not definition.top.source.builtin:
             self.evaluator.call.definitions[definition.top] = self._stands_for(definition.top)
         return value
 
@@ -108,7 +108,7 @@ class Globals:
     def _known(self, definition: Definition, made: Closure) -> Closure:
         """The function that the last analysis made, where it is this one."""
         checked = self.evaluator.marks.checked.get(made.form.top)
-        if self.cache is None or checked is None:
+        if checked is None:
             return made
         known = self.cache.functions.get(made.form.top)
         if known is not None and known[0] is checked and _same_settings(known[1], made):
@@ -119,7 +119,7 @@ class Globals:
     def _known_closure(self, made: Closure) -> Closure:
         """The same for a `lambda` outside of all others."""
         checked = self.evaluator.marks.checked.get(made.form.top)
-        if self.cache is None or checked is None:
+        if checked is None:
             return made
         known = self.cache.lambdas.get(made.form)
         if known is not None and known[0] is checked:
@@ -151,7 +151,7 @@ class Globals:
         if trace.graph.nodes:
             self._tensors.add(definition)
             return UNKNOWN if reader is None else self._in_graph(definition)
-        if self.cache is not None and definition.top is not None:
+        if definition.top is not None:
             value = self.cache.same_value(definition.top, value)
         self._values[definition] = value
         return evaluator.unknown() if isinstance(value, Unknown) else value

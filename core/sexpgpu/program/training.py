@@ -25,6 +25,8 @@ class Stage:
     def __init__(self) -> None:
         self.reads: list[Plist] = []
         self.traces: list[Trace] = []
+        self.objective: Trace | None = None
+        """Training's."""
 
 
 def contract(builder: Builder, name: str) -> tuple[Value | None, Form]:
@@ -64,6 +66,7 @@ def build_training(builder: Builder, generated: Generated) -> Stage:
     builder.program.counters = list(builder.counters)
     if objective is not None:
         trace, value = _objective(builder, "objective", None, objective, prepared, objective_at, stage, function is None)
+        stage.objective = trace
         builder.program.objective = trace.graph
         _check_loss(builder, trace, objective, value, objective_at)
     return stage
@@ -144,7 +147,10 @@ def _objective(
     if counts:
         stage.traces.append(trace)
         stage.reads.append(inputs)
-    value = builder.call(trace, function, [inputs, builder.ctx(trace, at)], at, who)
+    arguments: list[Value] = [inputs, builder.ctx(trace, at)]
+    value = builder.shared(trace, stage.objective, function, arguments) if owner is not None else None
+    if value is None:
+        value = builder.call(trace, function, arguments, at, who)
     if isinstance(value, Node):
         output(trace, "", value)
     return trace, value

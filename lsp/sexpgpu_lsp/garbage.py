@@ -1,0 +1,48 @@
+"""When the interpreter looks for garbage: while nobody waits, not in the midst of an analysis that makes many lasting objects.
+
+What the server itself is made of is never looked through again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import Callable
+
+from sexpgpu_lsp.worker import DEPENDENT, Worker
+
+_YOUNG = (50_000, 50, 1_000_000)
+"""How many new objects, and how many turns of these, the interpreter waits for before it looks by itself; never through all."""
+
+_QUIET = 1.0  # seconds without an analysis
+_MOST = 40  # analyses without such a pause
+
+
+class Garbage:
+    """Looks for what analyses leave behind."""
+
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+        self._analyses = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    @staticmethod
+    def begin() -> None:
+        """The server is there: from here on what is new is looked through."""
+        gc.freeze()
+        gc.set_threshold(*_YOUNG)
+
+    def analysed(self) -> None:
+        """An analysis has been made."""
+        self._analyses += 1
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._analyses >= _MOST:
+            self._collect()
+        else:
+            self._timer = asyncio.get_running_loop().call_later(_QUIET, self._collect)
+
+    def _collect(self) -> None:
+        self._timer, self._analyses = None, 0
+        work: Callable[[], int] = gc.collect
+        self._worker.run(DEPENDENT, work)
