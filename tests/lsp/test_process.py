@@ -206,7 +206,7 @@ def test_a_handler_that_raises_is_one_line_in_the_log() -> None:
     program = (
         "import sexpgpu_lsp.hover as a, sexpgpu_lsp.navigation as b\n"
         "def broken(*args): raise ZeroDivisionError('of\\nall things')\n"
-        "a.hover = b.definition = broken\n"
+        "a.hover = b.definitions = broken\n"
     )
     with Wire(patched(program)) as wire:
         wire.initialize()
