@@ -97,7 +97,7 @@ def analyse(source: Source, files: Files = DISK, options: Options | None = None)
     """
     options = options or Options()
     cache = options.cache or Cache()
-    unit, findings = build_unit(source, files, cache.readings)
+    unit, findings = build_unit(source, files, cache.known)
     marks = Marks()
     findings += check_static(unit, marks, cache.static)
     cache.begin((options.settings, options.record))

@@ -249,4 +249,4 @@ def test_an_edit_leaves_other_forms_as_they_were() -> None:
     kept = set(before.forms) & set(after.forms)
     assert [form.text for form in after.forms if form in kept] == ['(load "b.sx")', "(def b 1)", "(def c 3)"]
     checked("(def a 1)", files, cache)
-    assert len(cache.readings) == 1
+    assert len(cache.known.readings) == 1

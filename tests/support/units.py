@@ -53,7 +53,7 @@ class Checked:
 def checked(text: str, files: dict[str, str | bytes | None] | None = None, cache: Cache | None = None) -> Checked:
     """Read, build and check a text that stands at `main.sx`, beside these files."""
     cache = cache or Cache()
-    unit, findings = build_unit(Source("main.sx", text), Texts(files or {}), cache.readings)
+    unit, findings = build_unit(Source("main.sx", text), Texts(files or {}), cache.known)
     marks = Marks()
     return Checked(unit, marks, findings + check_static(unit, marks, cache.static))
 

@@ -50,7 +50,7 @@ def definition(analysis: Analysis, found: Definition) -> list[Part]:
             parts.append(Code(found.form.text))
     if found.unknown:
         parts.append(Prose("Its form has an error, so nothing more is known of it."))
-    if found.module is not None and found.module is not analysis.unit.main:
+    if found.module is not None and found.module.path != analysis.unit.main.path:
         parts.append(Prose(_origin(found.module.source.builtin, found.module.path)))
     return parts
 

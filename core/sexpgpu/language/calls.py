@@ -14,7 +14,6 @@ from sexpgpu.language.effects import ModelCalled, UsedWhole
 from sexpgpu.language.fault import Fault, HostFault, LimitPassed, UnknownArgument
 from sexpgpu.language.frames import Environment, Frame, ModelRun, Scope
 from sexpgpu.language.kept_call import Evaluation, KeptCall, Records
-from sexpgpu.language.kept_calls import keeps
 from sexpgpu.language.parameters import parse_parameters
 from sexpgpu.language.signature import Bound, Mismatch, bind
 from sexpgpu.language.values import (
@@ -118,7 +117,7 @@ def _call_closure(
         variables[function.signature.rest] = List(bound.rest)
     outer = function.environment
     assert isinstance(outer, Environment)
-    if not keeps(function):
+    if not evaluator.kept.keeps(function, evaluator.calls):
         return _body(evaluator, function, frame, outer.inner(variables))
     replayed = evaluator.kept.replayed(evaluator, frame, function, forms, variables)
     if replayed is not None:

@@ -24,14 +24,10 @@ if TYPE_CHECKING:
     from sexpgpu.language.evaluator import Evaluator
 
 _MOST_AT_A_PLACE = 3
+_MOST_DEEP = 64
+_MOST_MADE = 5_000
 _MOST_UNUSED = 60
 """How many analyses a call is kept that none of them replays: as long as a word is being typed."""
-
-
-def keeps(function: Closure) -> bool:
-    """Whether calls of a function are kept: the file wrote it, and it is closed over no local variables."""
-    environment = function.environment
-    return isinstance(environment, Environment) and environment.parent is None and not function.form.top.source.builtin
 
 
 class KeptCalls:
@@ -40,10 +36,12 @@ class KeptCalls:
     def __init__(self) -> None:
         self._calls: dict[tuple[str, str, str], list[KeptCall]] = {}
         self._analysis = 0
+        self._made = 0
 
     def begin(self) -> None:
         """An analysis begins: what has not been used for long is let go."""
         self._analysis += 1
+        self._made = 0
         if self._analysis % _MOST_UNUSED:
             return
         oldest = self._analysis - _MOST_UNUSED
@@ -53,6 +51,14 @@ class KeptCalls:
                 self._calls[key] = left
             else:
                 del self._calls[key]
+
+    def keeps(self, function: Closure, depth: int) -> bool:
+        """Whether a call of a function, so many calls deep, is kept: the file wrote the function, and it is closed over no local
+        variables. Of a recursion without end, or of a long loop, only so much is.
+        """
+        environment = function.environment
+        written = isinstance(environment, Environment) and environment.parent is None and not function.form.top.source.builtin
+        return written and depth < _MOST_DEEP and self._made < _MOST_MADE
 
     def replayed(
         self, evaluator: Evaluator, frame: Frame, function: Closure, forms: Sequence[Form], arguments: dict[str, Value]
@@ -98,6 +104,7 @@ class KeptCalls:
 
     def keep(self, evaluator: Evaluator, call: KeptCall) -> None:
         """Keep a call that has been evaluated."""
+        self._made += 1
         if any(isinstance(value, Absent) for value in call.arguments.values()):
             return  # whether its use is reported depends on what came before
         call.used = self._analysis

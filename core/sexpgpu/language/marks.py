@@ -59,16 +59,15 @@ class Marks:
 class Checked:
     """What the static pass found in one form of the top level: the same object as before, if it found the same.
 
-    `names` are those that the form looked up, by namespace and name, and `symbols` those that stand for a definition. Of a `clean`
+    `names` are those that the form looked up, by namespace and name. Of a `clean`
     form there is nothing to report, whatever the rest of the file holds, as long as those names stand for what they did.
     """
 
-    __slots__ = ("clean", "given", "idle", "marks", "names", "symbols")
+    __slots__ = ("clean", "given", "idle", "marks", "names")
 
     def __init__(self, marks: Marks, names: frozenset[tuple[str, str]], idle: list[Local], given: list[Form], clean: bool) -> None:
         self.marks = marks
         self.names = names
-        self.symbols = [symbol for symbol, named in marks.references.items() if not isinstance(named, Local)]
         self.idle = idle
         self.given = given
         self.clean = clean

@@ -18,7 +18,7 @@ from sexpgpu.language.static_parts import symbols_in
 from sexpgpu.language.static_unused import Given, unused
 from sexpgpu.language.static_walk import Walker
 from sexpgpu.program.declarations import DECLARATIONS
-from sexpgpu.program.unit import Definition, Entry, Module, Unit
+from sexpgpu.program.unit import Entry, Module, Unit
 from sexpgpu.reader.forms import Form, KeywordForm, ListForm, StringForm, SymbolForm, TopForm
 
 _PYTHON_FRAMES = 5 * 600
@@ -32,7 +32,8 @@ def names_of(module: Module) -> Names:
     names: Names = {}
     for space in ("value", "loader"):
         for name, definition in module.namespace(space).items():
-            names[space, name] = (definition.top, definition.kind, definition.unknown, definition.duplicated)
+            known = (definition.top, definition.kind, definition.duplicated)
+            names[space, name] = definition if definition.unknown else known
     return names
 
 
@@ -103,29 +104,17 @@ class _TopLevel(Walker):
             self.given.definition(entry.definition)
         holds = before is not None and before.names.isdisjoint(changed)
         if before is not None and holds and before.clean:
-            self._again(before)
+            self.idle += before.idle
+            self.given.forms += before.given
             checked = before
         else:
             checked = self._anew(entry)
             if before is not None and holds and before.like(checked):
-                before.marks, before.symbols = checked.marks, checked.symbols
+                before.marks = checked.marks
                 checked = before
         if entry.definition is not None and isinstance(entry.definition.name_form, SymbolForm):
             checked.marks.references[entry.definition.name_form] = entry.definition
         return checked
-
-    def _again(self, before: Checked) -> None:
-        self.idle += before.idle
-        self.given.forms += before.given
-        marks = before.marks
-        marks.definitions_used = set()
-        for symbol in before.symbols:
-            before_named = marks.references[symbol]
-            loads = isinstance(before_named, Definition) and before_named.kind == "defloader"
-            named = self.module.loaders.get(symbol.name) if loads else self._find(symbol.name)
-            assert named is not None
-            marks.references[symbol] = named
-            marks.definitions_used.add(named)
 
     def _anew(self, entry: Entry) -> Checked:
         self.marks, self.looked = Marks(), set[tuple[str, str]]()

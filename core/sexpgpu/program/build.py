@@ -22,17 +22,25 @@ MOST_LOADS = 100
 _NAMESPACES = ("value", "loader", "pass")
 
 
-def build_unit(source: Source, files: Files = DISK, readings: dict[str, Reading] | None = None) -> tuple[Unit, list[Finding]]:
+class Known:
+    """What an earlier build of a unit leaves for the next: the readings of its files by path, and what their forms define."""
+
+    def __init__(self) -> None:
+        self.readings: dict[str, Reading] = {}
+        self.entries: dict[TopForm, Entry] = {}
+
+
+def build_unit(source: Source, files: Files = DISK, known: Known | None = None) -> tuple[Unit, list[Finding]]:
     """The unit of a source, and what is wrong with its text, its loads and the names that it defines.
 
-    `readings` are those of an earlier build by path and are brought up to date: forms whose text has not changed stay the same
-    objects.
+    What is `known` from an earlier build is brought up to date: forms whose text has not changed stay the same objects, and so do
+    their definitions.
     """
-    readings = {} if readings is None else readings
-    builder = _Builder(files, readings)
+    known = Known() if known is None else known
+    builder = _Builder(files, known)
     builder.module(source, _key(source.name))
-    for path in [path for path in readings if path not in builder.modules]:
-        del readings[path]
+    known.readings = {path: builder.readings[path] for path in builder.modules}
+    known.entries = builder.known
     unit = Unit(tuple(builder.modules.values()), tuple(builder.entries), tuple(builder.definitions))
     return unit, builder.findings
 
@@ -45,9 +53,11 @@ def _key(path: str) -> str:
 class _Builder:
     """`modules` holds finished modules, those that are loaded in front of those that load them; `building` the others."""
 
-    def __init__(self, files: Files, readings: dict[str, Reading]) -> None:
+    def __init__(self, files: Files, known: Known) -> None:
         self.files = files
-        self.readings = readings
+        self.readings = known.readings
+        self.before = known.entries
+        self.known: dict[TopForm, Entry] = {}
         self.modules: dict[str, Module] = {}
         self.building: dict[str, Source] = {}
         self.entries: list[Entry] = []
@@ -86,7 +96,9 @@ class _Builder:
             if loaded and row.name == "defrun":
                 return
             assert isinstance(form, ListForm)
-            entry = self._known(module, top, form, row)
+            entry = self._again(module, top) or self._known(module, top, form, row)
+            if entry.fault is None:
+                self.known[top] = entry
         module.entries.append(entry)
         if entry.fault is None:
             self.entries.append(entry)
@@ -94,6 +106,15 @@ class _Builder:
             self._define(entry.definition, row.namespace if row is not None else "")
         elif row is not None and row.name == "load":
             self._load(entry)
+
+    def _again(self, module: Module, top: TopForm) -> Entry | None:
+        """The entry that the form was before, in the module as it is now."""
+        entry = self.before.get(top)
+        if entry is None:
+            return None
+        if entry.definition is not None:
+            entry.definition.module, entry.definition.duplicated = module, False
+        return entry._replace(module=module)
 
     def _known(self, module: Module, top: TopForm, form: ListForm, row: Shape) -> Entry:
         fault: Malformed | None = None

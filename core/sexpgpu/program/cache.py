@@ -7,27 +7,27 @@ from typing import TYPE_CHECKING
 from sexpgpu.language.kept_calls import KeptCalls
 from sexpgpu.language.replacing import Replacing, same_plist
 from sexpgpu.language.static import Before
+from sexpgpu.program.build import Known
 from sexpgpu.reader.forms import Form, TopForm
 
 if TYPE_CHECKING:
     from sexpgpu.graph.nodes import Node
     from sexpgpu.language.marks import Checked
     from sexpgpu.language.values import Closure, Plist, Value
-    from sexpgpu.reader import Reading
 
 
 class Cache:
     """Kept from one analysis of a file to the next, which brings it up to date.
 
-    `readings` are those of the file and its loads by path, `static` what the static pass found in each form of the top level.
-    `functions` and `values` are what definitions stood for, `lambdas` the functions of the `lambda`s outside of all others; each
-    holds while `static` says the same of its form. `inputs` are the inputs of graphs by graph, kind and name, `plists` those that
-    the runtime hands over by graph and role, and `calls` the calls that were traced. The graphs of an earlier analysis must not be
-    used any more: their nodes have moved on.
+    `known` are the readings of the file and its loads, with what their forms define, and `static` is what the static pass found in
+    each form of the top level. `functions` and `values` are what definitions stood for, `lambdas` the functions of the `lambda`s
+    outside of all others; each holds while `static` says the same of its form. `inputs` are the inputs of graphs by graph, kind
+    and name, `plists` those that the runtime hands over by graph and role, and `calls` the calls that were traced. The graphs of an
+    earlier analysis must not be used any more: their nodes have moved on.
     """
 
     def __init__(self) -> None:
-        self.readings: dict[str, Reading] = {}
+        self.known = Known()
         self.static = Before()
         self._forget()
 

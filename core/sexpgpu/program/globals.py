@@ -95,36 +95,33 @@ class Globals:
         assert form is not None
         if definition.kind not in ("defun", "defmodel") or len(form.items) < 4 or definition.parameters is None:
             return UNKNOWN
+        checked, (before, known) = self.evaluator.marks.checked.get(form.top), self.cache.functions.get(form.top, (None, None))
+        if known is not None and before is checked and definition.kind == "defun":
+            return _at_home(known, definition.module)
         parameters, environment = form.items[2], self._environment(definition)
         signature = parse_parameters(parameters).signature
         if definition.kind == "defun":
             body = form.items[3:]
             if len(body) > 1 and isinstance(body[0], StringForm):
                 body = body[1:]
-            return self._known(definition, Closure(definition.name, signature, parameters, body, environment, form))
-        settings, body = self._model_keys(form, environment)
-        return self._known(definition, Model(definition.name, signature, parameters, body, environment, form, settings))
-
-    def _known(self, definition: Definition, made: Closure) -> Closure:
-        """The function that the last analysis made, where it is this one."""
-        checked = self.evaluator.marks.checked.get(made.form.top)
-        if checked is None:
-            return made
-        known = self.cache.functions.get(made.form.top)
-        if known is not None and known[0] is checked and _same_settings(known[1], made):
-            return _at_home(known[1], made)
-        self.cache.functions[made.form.top] = checked, made
+            made = Closure(definition.name, signature, parameters, body, environment, form)
+        else:
+            settings, body = self._model_keys(form, environment)
+            if isinstance(known, Model) and before is checked and _same_settings(known.settings, settings):
+                return _at_home(known, definition.module)
+            made = Model(definition.name, signature, parameters, body, environment, form, settings)
+        if checked is not None:
+            self.cache.functions[form.top] = checked, made
         return made
 
     def _known_closure(self, made: Closure) -> Closure:
-        """The same for a `lambda` outside of all others."""
-        checked = self.evaluator.marks.checked.get(made.form.top)
-        if checked is None:
-            return made
-        known = self.cache.lambdas.get(made.form)
-        if known is not None and known[0] is checked:
-            return _at_home(known[1], made)
-        self.cache.lambdas[made.form] = checked, made
+        """What the last analysis made of a `lambda` outside of all others, in place of what this one made."""
+        checked, (before, known) = self.evaluator.marks.checked.get(made.form.top), self.cache.lambdas.get(made.form, (None, None))
+        if known is not None and before is checked:
+            assert isinstance(made.environment, Environment)
+            return _at_home(known, made.environment.module)
+        if checked is not None:
+            self.cache.lambdas[made.form] = checked, made
         return made
 
     def _model_keys(self, form: ListForm, environment: Environment) -> tuple[dict[str, Value], tuple[Form, ...]]:
@@ -197,18 +194,14 @@ class Globals:
                 )
 
 
-def _same_settings(known: Closure, made: Closure) -> bool:
+def _same_settings(known: dict[str, Value], made: dict[str, Value]) -> bool:
     """Whether a model's keys have the values that they had."""
-    if not isinstance(known, Model) or not isinstance(made, Model):
-        return type(known) is type(made)
     match = Replacing(None, None).match
-    if known.settings.keys() != made.settings.keys():
-        return False
-    return all(match(known.settings[key], value) for key, value in made.settings.items())
+    return known.keys() == made.keys() and all(match(known[key], value) for key, value in made.items())
 
 
-def _at_home(known: Closure, made: Closure) -> Closure:
-    """The known function, closed over the module of the present analysis."""
-    assert isinstance(known.environment, Environment) and isinstance(made.environment, Environment)
-    known.environment.module = made.environment.module
+def _at_home(known: Closure, module: Module | None) -> Closure:
+    """A function of an earlier analysis, closed over the module of the present one."""
+    assert isinstance(known.environment, Environment) and module is not None
+    known.environment.module = module
     return known
