@@ -132,6 +132,12 @@ class Follower:
         self._done.append(f"{path}: {old!r} became {new!r}")
         self.compare(Options(record=True))
 
+    def become(self, text: str, what: str) -> None:
+        """Make another text of the last file, and compare. Raises Differs."""
+        self._desks[self._main].text = text
+        self._done.append(what)
+        self.compare(Options(record=True))
+
     def compare(self, options: Options) -> None:
         """Analyse the files as they are, with what is known and from nothing. Raises Differs."""
         seed = self._chance.random()

@@ -13,7 +13,7 @@ from sexpgpu.language.attribution import entry_call, locate
 from sexpgpu.language.control import path_part
 from sexpgpu.language.ctx import CTX
 from sexpgpu.language.dtypes import BOOL, F32, DType
-from sexpgpu.language.effects import Counted, Dropped, Entered, Found, Registered, Reported, same_parameter
+from sexpgpu.language.effects import Counted, Dropped, Entered, Found, Joined, Registered, Reported, same_parameter
 from sexpgpu.language.fault import UnknownArgument
 from sexpgpu.language.frames import GENERATOR_ROLES, Frame, Trace
 from sexpgpu.language.host import evaluator_of, host
@@ -256,7 +256,7 @@ def _scalar(call: Call, name: str) -> Node | None:
     if isinstance(value, Absent) and not value.use():
         return None
     if is_number(value) or (isinstance(value, Node) and value.shape == () and value.dtype is not BOOL):
-        return evaluator_of(call).entered(call.tensor_of(value, at))
+        return _joined(call, call.tensor_of(value, at))
     what = f"a scalar of numbers, and this is {kind_of(value)}"
     help = ""
     if isinstance(value, Node):
@@ -264,6 +264,12 @@ def _scalar(call: Call, name: str) -> Node | None:
         help = f"write (mean {number}), or another reduction" if value.shape else f"write {number}"
     evaluator_of(call).report(rules.METRIC_ARGUMENT, at, f"`{call.name}` needs {what}", help)
     return None
+
+
+def _joined(call: Call, node: Node) -> Node:
+    if node.op == "input":
+        evaluator_of(call).do(Joined(node))
+    return node
 
 
 def _reduction(call: Call) -> Reduce:
@@ -306,7 +312,7 @@ def _count(call: Call, evaluator: Evaluator, trace: Trace) -> None:
     if isinstance(value, Unknown):
         evaluator.unknown()
     elif type(value) is int or (isinstance(value, Node) and value.shape == () and value.dtype.is_integer):
-        node = evaluator.entered(call.tensor_of(value, call.at("value")))
+        node = _joined(call, call.tensor_of(value, call.at("value")))
     else:
         message = f"a counter counts with an integer scalar, and this is {kind_of(value)}"
         scalar = isinstance(value, Node) and value.shape == ()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sexpgpu.diagnostics import rules
 from sexpgpu.graph.nodes import Node
 from sexpgpu.language.effects import Took, UsedWhole
-from sexpgpu.language.fault import LimitPassed
+from sexpgpu.language.fault import LimitPassed, UnknownArgument
 from sexpgpu.language.frames import Environment, Scope
 from sexpgpu.language.parameters import parse_parameters
 from sexpgpu.language.quotes import quoted
@@ -249,7 +249,10 @@ def _loop(form: ListForm) -> tuple[str, Form]:
 
 def _no_loop(evaluator: Evaluator, value: Value, at: Form, needs: str) -> Value:
     if isinstance(value, Absent):
-        return evaluator.report_fault(absent_fault(value, at, needs)) if not value.used else evaluator.unknown()
+        try:
+            return evaluator.report_fault(absent_fault(value, at, needs))
+        except UnknownArgument:
+            return evaluator.unknown()
     if isinstance(value, Node):
         message = f"{needs} that is known before the run, and this is {kind_of(value)}"
         return evaluator.report(rules.STAGE_TENSOR, at, message, "loop over a host number: the loop unrolls into the graph")

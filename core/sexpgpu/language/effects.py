@@ -162,6 +162,24 @@ class Took(Effect):
 # Reports
 
 
+class Joined(Effect):
+    """An input of the graph that is reported as it is: if nothing has read it, it joins the graph here."""
+
+    __slots__ = ("node",)
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+
+    def apply(self, evaluator: Evaluator) -> None:
+        evaluator.entered(self.node)
+
+    def holds(self, evaluator: Evaluator, replacing: Replacing) -> bool:
+        return replacing.node(self.node).index >= 0  # where among the nodes it would join is not kept
+
+    def moved(self, replacing: Replacing) -> None:
+        self.node = replacing.node(self.node)
+
+
 class Dropped(Effect):
     """A diagnostic in a pass, which does not sample it."""
 

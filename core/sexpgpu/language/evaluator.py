@@ -88,9 +88,12 @@ class Evaluator:
         self.precision: DType = F32
         self.exhausted = False
         self.steps: int = 0
+        self.nodes: int = 0
         self.depth: int = 0
         self.calls: int = 0
-        self.nodes: int = 0
+        self.deepest: int = 0
+        self.apart = 0, 0
+        """How many steps and nodes of all were taken for traces that began within others: of `def`s, which are evaluated once."""
         self.head: Form | None = None
         self.parameters: dict[str, Parameter] = {}
         self.uses: list[Absent] = []
@@ -105,7 +108,6 @@ class Evaluator:
         self._seen: set[tuple[str, Form]] = set()
         self.trace = Trace("", "host")
         self.frame = Frame("", None, None, "host", None, Scope())
-        self.deepest: int = 0
         self.call: KeptCall = KeptCall.of_file(self.frame)
         self._file = self.call
 
@@ -119,6 +121,7 @@ class Evaluator:
             trace.graph.whole = False
             return UNKNOWN
         before = self.trace, self.frame, self.depth, self.calls, self.call, self.records, self.effects
+        steps, nodes, apart = self.steps, self.nodes, self.apart
         self.call, self.effects = self._file, []
         self.records = None if self.records is None else []
         self.trace = trace
@@ -136,6 +139,7 @@ class Evaluator:
             if self.records is not None:
                 self._file.parts.append(self.records)
             self.trace, self.frame, self.depth, self.calls, self.call, self.records, self.effects = before
+            self.apart = apart[0] + self.steps - steps, apart[1] + self.nodes - nodes
 
     def silently(self, work: Callable[[], Value]) -> Value:
         """Do `work` without a trace of what it reports or records; but when it takes the last step there is, that is said."""
@@ -148,7 +152,7 @@ class Evaluator:
             self.findings, self._seen, self.records = before
             self.findings += limits
             for absent in self.uses[uses:]:
-                absent.used = False
+                absent.used = absent in self.uses[:uses]
             del self.uses[uses:]
 
     def in_def(self, work: Callable[[], Value]) -> Value:
@@ -232,11 +236,6 @@ class Evaluator:
     def spoil(self) -> None:
         """What the present call does depends on more than is asked of a kept one: it cannot be replayed, nor those around it."""
         self.call.spoiled = True
-
-    @property
-    def context(self) -> tuple[DType, bool | None]:
-        """What `defrun` decides about every call."""
-        return self.precision, self.ema_set
 
     def has_room(self, steps: int, nodes: int, reach: int) -> bool:
         """Whether an evaluation of that many steps, nodes and forms inside each other stays clear of the bounds."""

@@ -62,6 +62,10 @@ class Scope:
         self.pretrained = pretrained
         self.entry = entry
 
+    def in_region(self, remat: int) -> Scope:
+        """The scope in another region that is computed again."""
+        return Scope(self.names, self.frozen, remat, self.pretrained, self.entry)
+
 
 class Frame:
     """One evaluation of a function's body.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sexpgpu.graph.nodes import Node
 from sexpgpu.language.dtypes import DType
-from sexpgpu.language.effects import Effect, Told
+from sexpgpu.language.effects import Constant, Effect, Missed, Told
 from sexpgpu.language.frames import Frame
 from sexpgpu.language.replacing import DEEPEST, captures
 from sexpgpu.language.values import Absent, Closure, List, Plist, Value
@@ -61,6 +61,7 @@ class KeptCall:
         self.definitions: dict[TopForm, object] = {}
         """What the definitions behind it stand for, by their forms."""
         self.nodes: list[Node] = []
+        """Those that it added, but for the inputs of the graph, which anything may read."""
         self.effects: list[Effect] = []
         self.outer_records: list[tuple[Records, int]] = []
         """The records of its own that hold what comes from outside."""
@@ -85,7 +86,7 @@ class KeptCall:
     def outer_nodes(self) -> list[Node]:
         """Its nodes that read what is not its own."""
         if self._outer_nodes is None:
-            own = {node for node in self.nodes if node.op != "input"}
+            own = set(self.nodes)
             self._outer_nodes = [node for node in self.nodes if not own.issuperset(node.inputs)]
         return self._outer_nodes
 
@@ -108,8 +109,13 @@ def callers_of(frame: Frame) -> tuple[Form | None, ...]:
     return tuple(forms)
 
 
+def context_of(evaluator: Evaluator) -> tuple[DType, bool | None]:
+    """What `defrun` decides about every call."""
+    return evaluator.precision, evaluator.ema_set
+
+
 class Evaluation:
-    """The evaluation of a call that is to be kept: `begin` it, evaluate the body, and `end` it."""
+    """The evaluation of a call that is to be kept: made before the body is evaluated, at its `end` the call is kept."""
 
     __slots__ = ("_absents", "_call", "_depth", "_effects", "_emitted", "_nodes", "_steps", "_trace", "_whole")
 
@@ -120,8 +126,9 @@ class Evaluation:
         self._nodes = len(trace.graph.nodes)
         self._effects = len(evaluator.effects)
         self._absents = len(evaluator.uses)
-        self._steps = evaluator.steps
-        self._emitted = evaluator.nodes
+        steps, nodes = evaluator.apart
+        self._steps = evaluator.steps - steps
+        self._emitted = evaluator.nodes - nodes
         self._depth = evaluator.depth
         self._whole = trace.graph.whole, trace.incomplete, evaluator.deepest
         trace.graph.whole, trace.incomplete, evaluator.deepest = True, False, evaluator.depth
@@ -131,15 +138,17 @@ class Evaluation:
         """Take down what the call gave and did, and keep it if it can be replayed."""
         call, trace = self._call, self._trace
         call.result = result
-        call.nodes = trace.graph.nodes[self._nodes :]
+        call.nodes = [node for node in trace.graph.nodes[self._nodes :] if node.op != "input"]
         call.effects = evaluator.effects[self._effects :]
         call.nested = evaluator.uses[self._absents :]
-        call.steps = evaluator.steps - self._steps
-        call.emitted = evaluator.nodes - self._emitted
+        steps, nodes = evaluator.apart
+        call.steps = evaluator.steps - steps - self._steps
+        call.emitted = evaluator.nodes - nodes - self._emitted
         call.reach = evaluator.deepest - self._depth
         call.whole, call.incomplete = trace.graph.whole, trace.incomplete
-        call.captures = captures(result)
-        call.context = evaluator.context
+        made = [effect.value for effect in call.effects if isinstance(effect, Constant) and effect.made]
+        call.captures = any(map(captures, (result, *made)))
+        call.context = context_of(evaluator)
         if any(isinstance(effect, Told) for effect in call.effects):
             call.callers, call.shown = callers_of(call.frame), trace.shown
         whole, incomplete, deepest = self._whole
@@ -150,7 +159,8 @@ class Evaluation:
         outer = _Outer(self._nodes)
         own = [part for part in call.parts if not isinstance(part, KeptCall)]
         call.outer_records = [(part, index) for part in own for index, (_, value) in enumerate(part) if outer.holds(value)]
-        if not call.spoiled:
+        known = {effect.absent for effect in call.effects if isinstance(effect, Missed)}
+        if not call.spoiled and known.issuperset(call.nested):  # what is said of an absent entry depends on its uses before
             evaluator.kept.keep(evaluator, call)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from sexpgpu.graph.nodes import Node
 from sexpgpu.language.frames import Environment, Frame, Trace
-from sexpgpu.language.kept_call import KeptCall, adopt, callers_of
+from sexpgpu.language.kept_call import KeptCall, adopt, callers_of, context_of
 from sexpgpu.language.replacing import Replacing, same_function, same_run, same_scope
 from sexpgpu.language.values import Absent, Closure, Value
 from sexpgpu.reader.forms import Form
@@ -82,10 +82,11 @@ class KeptCalls:
         nodes, and what the call did is done for the present trace, too. None where it does not, or where that is not certain.
         """
         for call in self._calls.get((other.graph.name, other.role, other.role), ()):
-            fits = call.used == self._analysis and call.function is function and len(call.nodes) == len(other.graph.nodes)
-            if not fits or call.context != evaluator.context or not evaluator.has_room(call.steps, call.emitted, call.reach):
+            whole = len(call.nodes) == sum(node.op != "input" for node in other.graph.nodes)
+            fits = call.used == self._analysis and call.function is function and whole
+            if not fits or call.context != context_of(evaluator) or not evaluator.has_room(call.steps, call.emitted, call.reach):
                 continue
-            replacing = Replacing(None, None)
+            replacing = Replacing()
             if not all(map(replacing.match, call.arguments.values(), arguments)) or len(call.arguments) != len(arguments):
                 continue
             if any(effect.differs_in_a_pass for effect in call.effects):
@@ -125,7 +126,7 @@ def _fits(
 ) -> Replacing | None:
     if call.function is None or not same_function(call.function, function) or len(call.forms) != len(forms):
         return None
-    if call.context != evaluator.context or not _same_place(call.frame, frame):
+    if call.context != context_of(evaluator) or not _same_place(call.frame, frame):
         return None
     if not evaluator.has_room(call.steps, call.emitted, call.reach):
         return None
@@ -140,7 +141,9 @@ def _fits(
         return None
     if not all(effect.holds(evaluator, replacing) for effect in call.effects):
         return None
-    return None if call.captures and replacing.nodes else replacing
+    if replacing.written and (call.callers is not None or any(node.form in replacing.written for node in call.nodes)):
+        return None
+    return None if call.captures and replacing.changed else replacing
 
 
 def _same_place(kept: Frame, frame: Frame) -> bool:
@@ -172,7 +175,7 @@ def _replay(
         around.gone = True
         around = around.around
     remat, now = call.frame.scope.remat, frame.scope.remat
-    _move(call, replacing)
+    _move(call, replacing, remat, now)
     call.arguments = dict(arguments)
     call.forms = tuple(forms)
     call.frame.stand_for(frame)
@@ -185,7 +188,7 @@ def _replay(
                 node.remat = now
     for effect in call.effects:
         effect.moved(replacing)
-    _join(evaluator.trace, call.nodes, replacing)
+    _join(evaluator.trace, call.nodes)
     evaluator.steps += call.steps
     evaluator.nodes += call.emitted
     for effect in call.effects:
@@ -201,31 +204,28 @@ def _replay(
     adopt(evaluator, call)
 
 
-def _move(call: KeptCall, replacing: Replacing) -> None:
-    """Put present values into what a call and those within hold of earlier ones."""
+def _move(call: KeptCall, replacing: Replacing, remat: int, now: int) -> None:
+    """Put present values into what a call and those within hold of earlier ones, and the region `now` in the place of `remat`."""
     call.result = replacing.value(call.result)
     if call.frame.run is replacing.run_before:
         call.frame.run = replacing.run
     for part in call.parts:
         if isinstance(part, KeptCall):
             part.arguments = {name: replacing.value(value) for name, value in part.arguments.items()}
-            _move(part, replacing)
+            part.used = call.used
+            part.frame.scope = part.frame.scope.in_region(now) if part.frame.scope.remat == remat else part.frame.scope
+            _move(part, replacing, remat, now)
     if replacing.changed:
         for records, index in call.outer_records:
             form, value = records[index]
             records[index] = form, replacing.value(value)
 
 
-def _join(trace: Trace, kept: list[Node], replacing: Replacing) -> None:
+def _join(trace: Trace, kept: list[Node]) -> None:
     """Add the nodes of a call to the graph, each input of the graph with its first reader."""
     graph = trace.graph
     nodes = graph.nodes
-    for index, node in enumerate(kept):
-        if node.op == "input":
-            present = kept[index] = replacing.node(node)
-            if present.index < 0:
-                graph.add(present)
-            continue
+    for node in kept:
         for read in node.inputs:
             if read.index < 0:
                 graph.add(read)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sexpgpu.graph.nodes import Node
 from sexpgpu.language.frames import ModelRun, Scope
 from sexpgpu.language.values import Absent, Closure, Function, Keyword, List, Made, Model, Plist, Value
+from sexpgpu.reader.forms import Form, ListForm, VectorForm
 
 DEEPEST = 100
 """Lists deeper than this are not looked through: no two of them match, and they are taken to hold anything."""
@@ -16,12 +17,14 @@ class Replacing:
     `made` and `constants` are what the call makes by itself; `run_before` and `run` the model's call that it is part of.
     """
 
-    __slots__ = ("_now", "changed", "constants", "made", "nodes", "run", "run_before")
+    __slots__ = ("_now", "changed", "constants", "made", "nodes", "run", "run_before", "written")
 
-    def __init__(self, run_before: ModelRun | None, run: ModelRun | None) -> None:
+    def __init__(self, run_before: ModelRun | None = None, run: ModelRun | None = None) -> None:
         self._now: dict[Node | List, Node | List] = {}
         self.changed = self.nodes = False
         """Something stands for another thing; some node does."""
+        self.written: set[Form] = set()
+        """Where the items of lists were written that are written elsewhere now."""
         self.made: set[Node] = set()
         self.constants: set[str] = set()
         self.run_before = run_before
@@ -61,15 +64,19 @@ class Replacing:
             or before.names != now.names
         ):
             return False
-        if before.made_by is not now.made_by and any(isinstance(item, (Keyword, str)) for item in before.items):
-            return False  # where a plist is written is said of what becomes of it
+        if before.made_by is not now.made_by:
+            if any(isinstance(item, (Keyword, str, Plist)) for item in before.items):
+                return False  # where a plist is written is said of what becomes of it, and where another is named, of its reads
+            if isinstance(before.made_by, (ListForm, VectorForm)):
+                self.written.update(before.made_by.items)
         if isinstance(before, Plist) and isinstance(now, Plist) and before is not now and not same_plist(before, now):
             return False
         items = zip(before.items, now.items, strict=True)
         return self._stands(before, now) and all(self.match(item, other, depth) for item, other in items)
 
     def _made(self, before: Made, now: Made) -> bool:
-        same = before.group == now.group and before.name == now.name and before.arguments.keys() == now.arguments.keys()
+        same = before.group == now.group and before.name == now.name and before.forms == now.forms
+        same = same and before.arguments.keys() == now.arguments.keys()
         return same and all(self.match(value, now.arguments[name]) for name, value in before.arguments.items())
 
     # Replacing
@@ -110,6 +117,12 @@ class Replacing:
         return made
 
 
+def same_value(before: Value, now: Value) -> bool:
+    """Whether nothing tells one value from another, nor where they were written."""
+    replacing = Replacing()
+    return replacing.match(before, now) and not replacing.written
+
+
 def same_plist(before: Plist, now: Plist) -> bool:
     """Whether two plists of the runtime's answer alike where they have no entry."""
     withheld = before.withheld is now.withheld or (
@@ -144,7 +157,7 @@ def same_scope(before: Scope, now: Scope) -> bool:
     """Whether parameters get the same paths and settings. Regions that are computed again differ in their numbers."""
     same = before.names == now.names and before.frozen is now.frozen and before.entry == now.entry
     files = before.pretrained is now.pretrained or (
-        before.pretrained is not None and now.pretrained is not None and before.pretrained.form is now.pretrained.form
+        before.pretrained is not None and now.pretrained is not None and same_value(before.pretrained, now.pretrained)
     )
     return same and files and (before.remat != 0) is (now.remat != 0)
 

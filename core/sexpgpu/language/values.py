@@ -30,7 +30,7 @@ class Nil:
 class Absent(Nil):
     """The nil of a `getf` that found nothing: it remembers what was looked for (`name`, without a colon), and where (`key`).
 
-    `used` tells that its use was reported; `uses` are all such nils of an evaluation.
+    `used` tells that its use was reported; `uses` takes down every use of such a nil in an evaluation.
     """
 
     __slots__ = ("key", "name", "plist", "used", "uses")
@@ -45,9 +45,8 @@ class Absent(Nil):
     def use(self) -> bool:
         """Note that its use is reported; whether none was before."""
         first = not self.used
-        if first:
-            self.used = True
-            self.uses.append(self)
+        self.used = True
+        self.uses.append(self)
         return first
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sexpgpu.language.kept_calls import KeptCalls
-from sexpgpu.language.replacing import Replacing, same_plist
+from sexpgpu.language.replacing import same_plist, same_value
 from sexpgpu.language.static import Before
 from sexpgpu.program.build import Known
 from sexpgpu.reader.forms import Form, TopForm
@@ -66,7 +66,7 @@ class Cache:
     def same_value(self, top: TopForm, value: Value) -> Value:
         """The value of a definition: the very object of the last analysis, where that is like it."""
         known = self.values.get(top)
-        if known is not None and Replacing(None, None).match(known, value):
+        if known is not None and same_value(known, value):
             return known
         self.values[top] = value
         return value

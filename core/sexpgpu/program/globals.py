@@ -10,7 +10,7 @@ from sexpgpu.language.evaluator import Evaluator
 from sexpgpu.language.frames import Environment, Trace
 from sexpgpu.language.guards import GUARDS
 from sexpgpu.language.parameters import parse_parameters
-from sexpgpu.language.replacing import Replacing
+from sexpgpu.language.replacing import same_value
 from sexpgpu.language.shapes import key_parts
 from sexpgpu.language.values import UNKNOWN, Closure, Model, Unknown, Value
 from sexpgpu.program.cache import Cache
@@ -137,6 +137,7 @@ class Globals:
         """Evaluate a `def` on the host; if it builds tensors, it belongs to the graph that reads it instead."""
         evaluator = self.evaluator
         if definition in self._evaluating:
+            evaluator.spoil()
             evaluator.report(
                 rules.LIMIT_PASSED, reader or self._written(definition), f"`{definition.name}` reads itself, without end"
             )
@@ -168,6 +169,7 @@ class Globals:
             evaluator.do(Constant(definition.name, value, made=False))
             return value
         if definition in self._evaluating:
+            evaluator.spoil()
             return evaluator.unknown()
         self._evaluating.add(definition)
         value = evaluator.in_def(lambda: evaluator.evaluate(self._written(definition), self._environment(definition)))
@@ -196,8 +198,7 @@ class Globals:
 
 def _same_settings(known: dict[str, Value], made: dict[str, Value]) -> bool:
     """Whether a model's keys have the values that they had."""
-    match = Replacing(None, None).match
-    return known.keys() == made.keys() and all(match(known[key], value) for key, value in made.items())
+    return known.keys() == made.keys() and all(same_value(known[key], value) for key, value in made.items())
 
 
 def _at_home(known: Closure, module: Module | None) -> Closure:
