@@ -101,6 +101,12 @@ CASES: dict[str, tuple[str, Sequence[Sequence[str]]]] = {
         MODEL + '(defun reads (w) ¦)\n(defun reports (w v) (metric "w" w) (+ v 1.0))\n' + READS_W,
         [["(* w 2.0)"], ["1"], ["(* w 3.0)"], ["2"]],
     ),
+    "a metric of what becomes an input": (
+        MODEL
+        + '(defun reports (w) (metric "w" w))\n(defun add (v) (+ v 1.0))\n'
+        + READS_W.replace("(reads w) (reports w v)", "¦ (add v)"),
+        [["(reports (mean v))"], ["(reports w)"], ["(reports (mean x))"]],
+    ),
     "a counter of an input that another call no longer reads": (
         MODEL + "(defun reads (w) ¦)\n(defun counts (w v) (counter :w w) (+ v 1.0))\n" + COUNTS,
         [["(* w 2)"], ["1"], ["(* w 3)"], ["2"]],

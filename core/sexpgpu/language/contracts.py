@@ -267,8 +267,7 @@ def _scalar(call: Call, name: str) -> Node | None:
 
 
 def _joined(call: Call, node: Node) -> Node:
-    if node.op == "input":
-        evaluator_of(call).do(Joined(node))
+    evaluator_of(call).do(Joined(node))
     return node
 
 

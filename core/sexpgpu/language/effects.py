@@ -163,7 +163,7 @@ class Took(Effect):
 
 
 class Joined(Effect):
-    """An input of the graph that is reported as it is: if nothing has read it, it joins the graph here."""
+    """A tensor that is reported as it is: an input of the graph that nothing has read joins the graph here."""
 
     __slots__ = ("node",)
 
