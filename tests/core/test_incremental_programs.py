@@ -120,6 +120,10 @@ CASES: dict[str, tuple[str, Sequence[Sequence[str]]]] = {
         MODEL + "(defun pair () ¦(list 2 -1))\n(defun f (s) (zeros s))\n" + does("(f (pair))"),
         [[""], ["#;1 "], [""]],
     ),
+    "where the items of a list that is handed on are written": (
+        MODEL + "(defun sizes () ¦(list 8 8))\n(defun f (s) (zeros s))\n" + does("(f (sizes))"),
+        [[""], ["#;1 "], [""]],
+    ),
     "where the items of a value that is told of are written": (
         MODEL + "(defun pair () ¦(list 2 -1))\n(def dims (pair))\n(defun f () (zeros dims))\n" + does("(f)"),
         [[""], ["#;1 "], [""]],

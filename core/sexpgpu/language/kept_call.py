@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from sexpgpu.graph.nodes import Node
@@ -37,7 +37,6 @@ class KeptCall:
         "function",
         "gone",
         "incomplete",
-        "nested",
         "nodes",
         "outer_records",
         "parts",
@@ -47,6 +46,7 @@ class KeptCall:
         "spoiled",
         "steps",
         "used",
+        "uses",
         "whole",
     )
 
@@ -66,7 +66,8 @@ class KeptCall:
         self.outer_records: list[tuple[Records, int]] = []
         """The records of its own that hold what comes from outside."""
         self._outer_nodes: list[Node] | None = None
-        self.nested: list[Absent] = []
+        self.uses: list[Absent] = []
+        """The absent entries that it used, each use."""
         self.result: Value = False
         self.callers: tuple[Form | None, ...] | None = None
         """The calls that led to it, where what it tells may speak of them."""
@@ -140,7 +141,7 @@ class Evaluation:
         call.result = result
         call.nodes = [node for node in trace.graph.nodes[self._nodes :] if node.op != "input"]
         call.effects = evaluator.effects[self._effects :]
-        call.nested = evaluator.uses[self._absents :]
+        call.uses = evaluator.uses[self._absents :]
         steps, nodes = evaluator.apart
         call.steps = evaluator.steps - steps - self._steps
         call.emitted = evaluator.nodes - nodes - self._emitted
@@ -156,20 +157,27 @@ class Evaluation:
         trace.incomplete = incomplete or call.incomplete
         evaluator.deepest = max(deepest, evaluator.deepest)
         _leave(evaluator)
-        outer = _Outer(self._nodes)
+        outer = _Outer(self._nodes, call.arguments.values())
         own = [part for part in call.parts if not isinstance(part, KeptCall)]
         call.outer_records = [(part, index) for part in own for index, (_, value) in enumerate(part) if outer.holds(value)]
         known = {effect.absent for effect in call.effects if isinstance(effect, Missed)}
-        if not call.spoiled and known.issuperset(call.nested):  # what is said of an absent entry depends on its uses before
+        if not call.spoiled and known.issuperset(call.uses):  # what is said of an absent entry depends on its uses before
             evaluator.kept.keep(evaluator, call)
 
 
 class _Outer:
-    """Tells the values that may hold what was there before the first node of a call."""
+    """Tells the values that may hold what was there before the first node of a call, or are among its arguments."""
 
-    def __init__(self, first: int) -> None:
+    def __init__(self, first: int, arguments: Iterable[Value]) -> None:
         self._first = first
         self._known: dict[List, bool] = {}
+        self._given(arguments)
+
+    def _given(self, values: Iterable[Value], depth: int = 0) -> None:
+        for value in values:
+            if isinstance(value, List) and value not in self._known and depth < DEEPEST:
+                self._known[value] = True
+                self._given(value.items, depth + 1)
 
     def holds(self, value: Value, depth: int = 0) -> bool:
         if isinstance(value, Node):

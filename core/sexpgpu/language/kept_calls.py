@@ -11,6 +11,7 @@ call within a replayed call belongs to it; once it is replayed by itself, the ke
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import is_
 from typing import TYPE_CHECKING
 
 from sexpgpu.graph.nodes import Node
@@ -93,10 +94,7 @@ class KeptCalls:
                 continue
             trace = evaluator.trace
             trace.graph.nodes = other.graph.nodes
-            for effect in call.effects:
-                effect.apply(evaluator)
-            evaluator.steps += call.steps
-            evaluator.nodes += call.emitted
+            _perform(evaluator, call)
             trace.graph.whole = trace.graph.whole and call.whole
             trace.incomplete = call.incomplete
             evaluator.call.parts.append(call)
@@ -152,11 +150,7 @@ def _same_place(kept: Frame, frame: Frame) -> bool:
 
 def _same_way(call: KeptCall, frame: Frame, forms: Sequence[Form]) -> bool:
     """Whether the very same calls led there, with the same arguments."""
-    return call.callers == callers_of(frame) and all(map(_is, call.forms, forms))
-
-
-def _is(a: object, b: object) -> bool:
-    return a is b
+    return call.callers == callers_of(frame) and all(map(is_, call.forms, forms))
 
 
 # Replaying
@@ -189,19 +183,24 @@ def _replay(
     for effect in call.effects:
         effect.moved(replacing)
     _join(evaluator.trace, call.nodes)
-    evaluator.steps += call.steps
-    evaluator.nodes += call.emitted
-    for effect in call.effects:
-        effect.apply(evaluator)
-    for absent in call.nested:
-        absent.used = True
-        evaluator.uses.append(absent)
+    _perform(evaluator, call)
     evaluator.effects += call.effects
     trace = evaluator.trace
     trace.graph.whole = trace.graph.whole and call.whole
     trace.incomplete = trace.incomplete or call.incomplete
     evaluator.deepest = max(evaluator.deepest, evaluator.depth + call.reach)
     adopt(evaluator, call)
+
+
+def _perform(evaluator: Evaluator, call: KeptCall) -> None:
+    """Do again what a call did, and count what it took."""
+    evaluator.steps += call.steps
+    evaluator.nodes += call.emitted
+    for effect in call.effects:
+        effect.apply(evaluator)
+    for absent in call.uses:
+        absent.used = True
+        evaluator.uses.append(absent)
 
 
 def _move(call: KeptCall, replacing: Replacing, remat: int, now: int) -> None:
