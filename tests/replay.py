@@ -1,6 +1,7 @@
 """Editing for hours: `python tests/replay.py core [EDITS] [SEED]` analyses files as they are edited and compares each analysis
-that builds on the one before with one from nothing; `python tests/replay.py server [EDITS] [SEED]` makes the edits in an editor at
-a server of its own, in turns one that is pushed to and one that pulls, and compares what it shows.
+that builds on the one before with one from nothing; `python tests/replay.py composed [EDITS] [SEED]` does so with runs that are
+composed at random, whose parts are moved, renamed, doubled and dropped; `python tests/replay.py server [EDITS] [SEED]` makes the
+edits in an editor at a server of its own, in turns one that is pushed to and one that pulls, and compares what it shows.
 
 The same seed makes the same edits. It ends at the first difference, with what was edited last and the text.
 """
@@ -13,10 +14,12 @@ import time
 import traceback
 from pathlib import Path
 
+from support.composed import follow
 from support.replay import replay
 from support.retracing import Differs, followers
 
 SESSION = 10_000
+COMPOSED = 20
 
 
 def core(count: int = 5_000, seed: int = 0) -> int:
@@ -36,6 +39,19 @@ def core(count: int = 5_000, seed: int = 0) -> int:
     return 0
 
 
+def composed(count: int = 5_000, seed: int = 0) -> int:
+    """Follow composed runs in this process, twenty edits each."""
+    begun = time.monotonic()
+    for number in range(seed, seed + -(-count // COMPOSED)):
+        try:
+            follow(number, COMPOSED)
+        except Differs as differs:
+            print(f"seed {number}: {differs}")
+            return 1
+    print(f"{count:,} edits, {time.monotonic() - begun:.0f} s: no difference")
+    return 0
+
+
 def server(count: int = 50_000, seed: int = 0) -> int:
     """Sessions of ten thousand edits each."""
     for number, begun in enumerate(range(0, count, SESSION)):
@@ -52,6 +68,6 @@ def server(count: int = 50_000, seed: int = 0) -> int:
 
 if __name__ == "__main__":
     where, *numbers = sys.argv[1:] or [""]
-    if where not in ("core", "server"):
+    if where not in ("core", "composed", "server"):
         sys.exit(__doc__)
-    sys.exit({"core": core, "server": server}[where](*map(int, numbers)))
+    sys.exit({"core": core, "composed": composed, "server": server}[where](*map(int, numbers)))

@@ -4,13 +4,12 @@ keeps what it knows must say what one from nothing says. Runs that are composed 
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 
 import pytest
 
 from sexpgpu.analysis import Options
-from support.composed import Composed
+from support.composed import follow
 from support.retracing import Follower
 
 LOADER = """\
@@ -257,9 +256,4 @@ def test_what_a_call_depends_on(what: str) -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_composed_runs(seed: int) -> None:
-    chance = random.Random(seed)
-    composed = Composed(chance)
-    follower = Follower({"main.sx": composed.text}, chance)
-    for _ in range(12):
-        what = composed.edit()
-        follower.become(composed.text, what)
+    follow(seed, 12)

@@ -9,6 +9,8 @@ import random
 import re
 from collections.abc import Callable, Sequence
 
+from support.retracing import Follower
+
 _LAYERS, _PARTS = 4, 4
 _KINDS = [*["rewrite", "touch", "number"] * 2, *["callee", "back"] * 3, "move", "double", "drop"]
 
@@ -20,6 +22,16 @@ _FRAME = """\
   :stages (list (synthetic 8 record) (synthetic 8 (lambda (index) (list :x (rows index) :y (rows (+ index 1)))))))
 (defloader held :batch 2 :fields (list :x (spec [8] :f32) :y (spec [8] :f32)) :source (synthetic 8 record))
 """
+
+
+def follow(seed: int, edits: int) -> None:
+    """Edit a run that is composed at random, and compare each analysis with one from nothing. Raises Differs."""
+    chance = random.Random(seed)
+    composed = Composed(chance)
+    follower = Follower({"main.sx": composed.text}, chance)
+    for _ in range(edits):
+        what = composed.edit()
+        follower.become(composed.text, what)
 
 
 class Composed:
