@@ -16,6 +16,7 @@ _YOUNG = (50_000, 50, 1_000_000)
 
 _QUIET = 1.0  # seconds without an analysis
 _MOST = 40  # analyses without such a pause
+_MANY = 3  # turns of new objects since the last look: a recursion without end leaves many
 
 
 class Garbage:
@@ -37,7 +38,7 @@ class Garbage:
         self._analyses += 1
         if self._timer is not None:
             self._timer.cancel()
-        if self._analyses >= _MOST:
+        if self._analyses >= _MOST or gc.get_count()[1] >= _MANY:
             self._collect()
         else:
             self._timer = asyncio.get_running_loop().call_later(_QUIET, self._collect)
