@@ -244,7 +244,7 @@ def parts(text: str) -> tuple[str, str]:
     return text[:middle], text[middle:]
 
 
-def findings(folder: Path, texts: dict[str, str], old: str, new: str) -> list[object]:
+def findings(folder: Path, texts: dict[str, str], old: str, new: str) -> list[tuple[str, str, str]]:
     """What is found in the files of the folder, as if nothing had another name."""
     files = Texts({str(folder / name): text.encode() for name, text in texts.items()})
     return [

@@ -93,6 +93,6 @@ def test_at_every_place_of_every_beginning() -> None:
     for end in range(0, len(BEFORE), 29):
         known, source = views(BEFORE[:end])
         for offset in range(max(0, end - 60), end + 1, 3):
-            for each in (glimpse(known, source, offset), target(known, source, offset)):
-                span = None if each is None else each.span if hasattr(each, "span") else each.origin
+            shown, led = glimpse(known, source, offset), target(known, source, offset)
+            for span in (shown and shown.span, led and led.origin):
                 assert span is None or span.start <= offset <= span.end
