@@ -181,7 +181,7 @@ class _Outer:
 
     def holds(self, value: Value, depth: int = 0) -> bool:
         if isinstance(value, Node):
-            return value.index < self._first
+            return value.index < self._first or value.op == "input"
         if not isinstance(value, List):
             return False
         known = self._known.get(value)
