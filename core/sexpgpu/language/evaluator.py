@@ -21,7 +21,7 @@ from sexpgpu.language.control import SPECIAL
 from sexpgpu.language.dtypes import BF16, F32, DType
 from sexpgpu.language.effects import CtxRead, Drawn, Effect, Told
 from sexpgpu.language.fault import Fault, LimitPassed
-from sexpgpu.language.frames import Draw, Environment, Frame, Scope, Trace
+from sexpgpu.language.frames import Draw, Environment, Frame, Place, Scope, Trace
 from sexpgpu.language.kept_call import KeptCall, Records
 from sexpgpu.language.kept_calls import KeptCalls
 from sexpgpu.language.marks import Marks
@@ -107,7 +107,7 @@ class Evaluator:
         """What the definition at a form of the top level stands for: a value, or another object if that is not what it was."""
         self._seen: set[tuple[str, Form]] = set()
         self.trace = Trace("", "host")
-        self.frame = Frame("", None, None, "host", None, Scope())
+        self.frame = Frame("", None, None, Place("host"), None, Scope())
         self.call: KeptCall = KeptCall.of_file(self.frame)
         self._file = self.call
 
@@ -125,7 +125,7 @@ class Evaluator:
         self.call, self.effects = self._file, []
         self.records = None if self.records is None else []
         self.trace = trace
-        self.frame = Frame("", None, None, trace.role, None, Scope())
+        self.frame = Frame("", None, None, Place(trace.role), None, Scope())
         room = sys.getrecursionlimit()
         sys.setrecursionlimit(max(room, MOST_NESTED * _PYTHON_FRAMES_A_FORM))
         try:
@@ -160,7 +160,7 @@ class Evaluator:
         `:f32`.
         """
         before, role = self.frame, self.trace.role
-        self.frame = Frame("", None, None, "host", None, Scope())
+        self.frame = Frame("", None, None, Place("host"), None, Scope())
         self.trace.role = "host"
         value = work()
         self.frame, self.trace.role = before, role
@@ -276,7 +276,7 @@ class Evaluator:
                 f"`{callee}` draws, and outside every graph there is nothing to draw for",
                 "draw in a function that `prepare`, `objective` or a generator calls",
             )
-        return self.frame.link(callee)
+        return self.frame.link(callee).text
 
     def tick(self, count: int = 1) -> None:
         """Count evaluation steps."""

@@ -67,6 +67,34 @@ class Scope:
         return Scope(self.names, self.frozen, remat, self.pretrained, self.entry)
 
 
+class Place:
+    """Where a body stands in a graph: the calls that lead there, each with its number among those to the same callee (language §5).
+
+    The text is put together when it is asked for. In a recursion that is seldom, and each text is longer than the last.
+    """
+
+    __slots__ = ("_around", "_step", "_text")
+
+    def __init__(self, step: str, around: Place | None = None) -> None:
+        self._step = step
+        self._around = around
+        self._text: str | None = None
+
+    @property
+    def text(self) -> str:
+        """`objective/model:0/block:1`"""
+        if self._text is None:
+            steps: list[str] = []
+            place: Place | None = self
+            while place is not None and place._text is None:
+                steps.append(place._step)
+                place = place._around
+            if place is not None and place._text is not None:
+                steps.append(place._text)
+            self._text = "/".join(reversed(steps))
+        return self._text
+
+
 class Frame:
     """One evaluation of a function's body.
 
@@ -76,7 +104,9 @@ class Frame:
 
     __slots__ = ("arguments", "calls", "counts", "form", "name", "parent", "place", "run", "scope")
 
-    def __init__(self, name: str, parent: Frame | None, form: Form | None, place: str, run: ModelRun | None, scope: Scope) -> None:
+    def __init__(
+        self, name: str, parent: Frame | None, form: Form | None, place: Place, run: ModelRun | None, scope: Scope
+    ) -> None:
         self.name = name
         self.parent = parent
         self.form = form
@@ -88,11 +118,11 @@ class Frame:
         before = parent.calls if parent else None
         self.calls = CallPath(form, before) if form is not None else before
 
-    def link(self, callee: str) -> str:
+    def link(self, callee: str) -> Place:
         """The place of the next call to `callee` in this body; counts it."""
         count = self.counts.get(callee, 0)
         self.counts[callee] = count + 1
-        return f"{self.place}/{callee}:{count}"
+        return Place(f"{callee}:{count}", self.place)
 
     def stand_for(self, other: Frame) -> None:
         """Take the place of another frame, with all that was said of this one."""

@@ -113,7 +113,7 @@ class KeptCalls:
 
 
 def _key(trace: Trace, frame: Frame) -> tuple[str, str, str]:
-    return trace.graph.name, trace.role, frame.place
+    return trace.graph.name, trace.role, frame.place.text
 
 
 # Whether a call may be replayed
