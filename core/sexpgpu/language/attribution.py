@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
+from sexpgpu.diagnostics import rules
 from sexpgpu.diagnostics.finding import Rule
 from sexpgpu.language.frames import Frame
 from sexpgpu.reader.forms import Form, ListForm, QuoteForm, SymbolForm, VectorForm
+
+BY_VALUE = frozenset(
+    {
+        rules.CALL_ARGUMENTS,
+        rules.CALL_NO_FUNCTION,
+        rules.TYPE_KIND,
+        rules.DTYPE_MIXED,
+        rules.DTYPE_NUMBER,
+        rules.DTYPE_OPERATOR,
+        rules.SHAPE_BROADCAST,
+        rules.SHAPE_OPERATOR,
+        rules.STAGE_TENSOR,
+        rules.ASSERT_FAILED,
+    }
+)
+"""What is wrong for the values of one call, and may be right for those of another."""
+
+WHOLE = (rules.ASSERT_FAILED, rules.PARAMETER_CONFLICT, rules.PARAMETER_SHARED)
+"""What says by itself which of the prelude's functions it speaks of."""
 
 
 def locate(frame: Frame, rule: Rule, at: Form) -> Form:

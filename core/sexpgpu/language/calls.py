@@ -14,6 +14,7 @@ from sexpgpu.language.effects import ModelCalled, UsedWhole
 from sexpgpu.language.fault import Fault, HostFault, LimitPassed, UnknownArgument
 from sexpgpu.language.frames import Environment, Frame, ModelRun, Scope
 from sexpgpu.language.kept_call import Evaluation, KeptCall, Records
+from sexpgpu.language.kept_calls import MOST_DEEP
 from sexpgpu.language.parameters import parse_parameters
 from sexpgpu.language.signature import Bound, Mismatch, bind
 from sexpgpu.language.values import (
@@ -117,7 +118,9 @@ def _call_closure(
         variables[function.signature.rest] = List(bound.rest)
     outer = function.environment
     assert isinstance(outer, Environment)
-    if not evaluator.kept.keeps(function, evaluator.calls):
+    if evaluator.calls >= MOST_DEEP:
+        return evaluator.unrecorded(lambda: _body(evaluator, function, frame, outer.inner(variables)))
+    if not evaluator.kept.keeps(function):
         return _body(evaluator, function, frame, outer.inner(variables))
     replayed = evaluator.kept.replayed(evaluator, frame, function, forms, variables)
     if replayed is not None:
@@ -177,7 +180,10 @@ def _call_model(
     mixed = evaluator.precision is BF16 and outer is None
     if mixed:
         arguments = [_floats(evaluator, value, BF16, form) for value in arguments]
-    value = _call_closure(evaluator, model, arguments, forms, form, entry, run, scope)
+    try:
+        value = _call_closure(evaluator, model, arguments, forms, form, entry, run, scope)
+    finally:
+        run.seen.clear()  # the call is over, and what it found holds the frames that hold it
     return _floats(evaluator, value, F32, form) if mixed else value
 
 

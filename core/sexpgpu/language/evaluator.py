@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from sexpgpu.diagnostics import rules
 from sexpgpu.diagnostics.finding import Finding, Fix, Related, Rule
 from sexpgpu.graph.nodes import Attribute, Node, Shape
-from sexpgpu.language.attribution import call_around, called, locate
+from sexpgpu.language.attribution import BY_VALUE, WHOLE, call_around, called, locate
 from sexpgpu.language.calls import apply
 from sexpgpu.language.control import SPECIAL
 from sexpgpu.language.dtypes import BF16, F32, DType
@@ -53,25 +53,6 @@ MOST_BITS = 4_096
 MOST_CHARACTERS = 100_000
 
 _PYTHON_FRAMES_A_FORM = 8
-
-_BY_VALUE = frozenset(
-    {
-        rules.CALL_ARGUMENTS,
-        rules.CALL_NO_FUNCTION,
-        rules.TYPE_KIND,
-        rules.DTYPE_MIXED,
-        rules.DTYPE_NUMBER,
-        rules.DTYPE_OPERATOR,
-        rules.SHAPE_BROADCAST,
-        rules.SHAPE_OPERATOR,
-        rules.STAGE_TENSOR,
-        rules.ASSERT_FAILED,
-    }
-)
-"""What is wrong for the values of one call, and may be right for those of another."""
-
-_WHOLE = (rules.ASSERT_FAILED, rules.PARAMETER_CONFLICT, rules.PARAMETER_SHARED)
-"""What says by itself which of the prelude's functions it speaks of."""
 
 
 class Evaluator:
@@ -155,6 +136,14 @@ class Evaluator:
                 absent.used = absent in self.uses[:uses]
             del self.uses[uses:]
 
+    def unrecorded(self, work: Callable[[], Value]) -> Value:
+        """Do `work` without a record of what its forms evaluate to."""
+        records, self.records = self.records, None
+        try:
+            return work()
+        finally:
+            self.records = records
+
     def in_def(self, work: Callable[[], Value]) -> Value:
         """Do `work` under the rules of a `def`, its nodes going to the graph being traced: no frame of a function, `:float` is
         `:f32`.
@@ -185,7 +174,7 @@ class Evaluator:
         place = locate(self.frame, rule, at)
         if place is not at:
             fixes = ()
-            if rule not in _WHOLE:
+            if rule not in WHOLE:
                 message = f"in `{called(self.frame, at)}`, {message}"
         if not self.exhausted:
             shown = {note.at: note for note in (*self._led(rule, at, place), *related) if not note.at.top.source.builtin}
@@ -201,7 +190,7 @@ class Evaluator:
 
     def _led(self, rule: Rule, at: Form, place: Form) -> Iterator[Related]:
         """What led to a finding: the call whose values it depends on, and the pass that training's graphs do not show it for."""
-        around = call_around(self.frame, at) if rule in _BY_VALUE else None
+        around = call_around(self.frame, at) if rule in BY_VALUE else None
         if around is not None and around.form is not None:
             yield Related(around.form, f"in this call of `{around.name}`")
         shown = self.trace.shown

@@ -25,8 +25,14 @@ if TYPE_CHECKING:
     from sexpgpu.language.evaluator import Evaluator
 
 _MOST_AT_A_PLACE = 3
-_MOST_DEEP = 64
+"""What is kept of one place: as it is, as it was, and as it is with what does not read yet."""
+
+MOST_DEEP = 64
+"""Calls inside each other. What is deeper, in a recursion, is neither kept nor recorded."""
+
 _MOST_MADE = 5_000
+"""New calls of one analysis that are kept."""
+
 _MOST_UNUSED = 60
 """How many analyses a call is kept that none of them replays: as long as a word is being typed."""
 
@@ -53,13 +59,13 @@ class KeptCalls:
             else:
                 del self._calls[key]
 
-    def keeps(self, function: Closure, depth: int) -> bool:
-        """Whether a call of a function, so many calls deep, is kept: the file wrote the function, and it is closed over no local
-        variables. Of a recursion without end, or of a long loop, only so much is.
+    def keeps(self, function: Closure) -> bool:
+        """Whether a call of a function is kept: the file wrote the function, and it is closed over no local variables. Of a long
+        loop, only so much is.
         """
         environment = function.environment
         written = isinstance(environment, Environment) and environment.parent is None and not function.form.top.source.builtin
-        return written and depth < _MOST_DEEP and self._made < _MOST_MADE
+        return written and self._made < _MOST_MADE
 
     def replayed(
         self, evaluator: Evaluator, frame: Frame, function: Closure, forms: Sequence[Form], arguments: dict[str, Value]
