@@ -121,7 +121,7 @@ class _Builder:
         try:
             check_shape(row, form)
         except Malformed as malformed:
-            fault = malformed
+            fault = malformed.with_traceback(None)  # which holds the frames that raised it
         if row.name == "load":
             return Entry(module, top, form, row, fault, None)
         name_form = next(iter(form.items[1:2]), None)
