@@ -148,7 +148,7 @@ class Evaluation:
         call.reach = evaluator.deepest - self._depth
         call.whole, call.incomplete = trace.graph.whole, trace.incomplete
         made = [effect.value for effect in call.effects if isinstance(effect, Constant) and effect.made]
-        call.captures = any(map(captures, (result, *made)))
+        call.captures = captures(result, *made)
         call.context = context_of(evaluator)
         if any(isinstance(effect, Told) for effect in call.effects):
             call.callers, call.shown = callers_of(call.frame), trace.shown

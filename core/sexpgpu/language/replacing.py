@@ -162,10 +162,16 @@ def same_scope(before: Scope, now: Scope) -> bool:
     return same and files and (before.remat != 0) is (now.remat != 0)
 
 
-def captures(value: Value, depth: int = 0) -> bool:
+def captures(*values: Value) -> bool:
     """Whether a value holds a function that is closed over local variables, which may be tensors."""
-    if isinstance(value, List):
-        return depth >= DEEPEST or any(captures(item, depth + 1) for item in value.items)
-    if isinstance(value, Made):
-        return depth >= DEEPEST or any(captures(item, depth + 1) for item in value.arguments.values())
-    return isinstance(value, Closure) and getattr(value.environment, "parent", None) is not None
+    seen: set[Value] = set()  # a list may hold another many times, and that a third
+    waiting = list(values)
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Closure):
+            if getattr(value.environment, "parent", None) is not None:
+                return True
+        elif isinstance(value, (List, Made)) and value not in seen:
+            seen.add(value)
+            waiting.extend(value.items if isinstance(value, List) else value.arguments.values())
+    return False
