@@ -39,7 +39,11 @@ SETTINGS: dict[str, Setting] = {
             "inlayHints.memory", True, "show what the run, its generator and its passes take of memory, where no code lens says so"
         ),
         Setting("codeLens.enable", True, "show what can be done with a run above it, and what it takes"),
-        Setting("memory.compile", False, "refine the estimates of memory by compiling in the background; without effect until the backend can tell"),
+        Setting(
+            "memory.compile",
+            False,
+            "compile in the background for finer estimates of memory; without effect today",
+        ),
         Setting("run.detach", False, "let runs go on when the editor goes"),
         Setting("run.device", "", "where runs compute: cpu, gpu or tpu; empty leaves it to the runtime", ("", "cpu", "gpu", "tpu")),
     )
