@@ -121,7 +121,7 @@ class _TopLevel(Walker):
         idle, given = len(self.idle), len(self.given.forms)
         said = self._said()
         self.entry(entry)
-        clean = self._said() == said and not self.marks.broken
+        clean = entry.fault is None and self._said() == said and not self.marks.broken
         return Checked(self.marks, frozenset(self.looked), self.idle[idle:], self.given.forms[given:], clean)
 
     def _said(self) -> tuple[object, ...]:
