@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
+import signal
 import socket
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -247,6 +248,8 @@ async def _serve(stream: Stream) -> int:
     writer = Writer(stream, gone)
     server.connection.set_writer(writer)
     read_in_thread(stream, functools.partial(loop.call_soon_threadsafe, server.connection.receive), gone)
+    # The loop's own way would wait for whatever is under way to be cancelled.
+    signal.signal(signal.SIGINT, lambda number, _: loop.call_soon_threadsafe(server.stop, 128 + number))
     status = await server.stopped
     server.runs.leave()
     showing.leave()
