@@ -332,9 +332,7 @@ class Evaluator:
                 return self.unknown()
 
     def _too_big(self, form: Form, what: str) -> Value:
-        limit = LimitPassed(f"{what} passes a bound of the language")
-        self._limit(limit, form)
-        raise limit
+        raise self._told(LimitPassed(f"{what} passes a bound of the language"), form)
 
     def _symbol(self, form: SymbolForm, environment: Environment) -> Value:
         name = form.name
@@ -375,14 +373,15 @@ class Evaluator:
                 arguments.append(self.evaluate(item, environment))
             value = apply(self, function, arguments, form.items[1:], form)
         except LimitPassed as limit:
-            self._limit(limit, form)
+            self._told(limit, form)
             raise
         self.depth -= 1
         return value
 
-    def _limit(self, limit: LimitPassed, form: Form) -> None:
-        """Report a bound at the innermost call that passed it."""
+    def _told(self, limit: LimitPassed, form: Form) -> LimitPassed:
+        """A bound that was passed, reported at the innermost call that passed it."""
         if not limit.reported:
             limit.reported = True
             self.report(rules.LIMIT_PASSED, form, limit.message)
             self.exhausted = self.steps > MOST_STEPS
+        return limit

@@ -100,10 +100,8 @@ def _items(call: Call, value: Value, at: Form) -> Sequence[Value]:
     if isinstance(value, Nil) and not isinstance(value, Absent):
         return ()
     if not isinstance(value, List):
-        fault = call.wrong_kind(value, at, "a list", staged=False)
-        if isinstance(value, Node):
-            fault.help = "of a tensor, (dim x 0) is the length, `slice` and `take` give parts, and `split` gives a list"
-        raise fault
+        of_tensor = "of a tensor, (dim x 0) is the length, `slice` and `take` give parts, and `split` gives a list"
+        raise call.wrong_kind(value, at, "a list", staged=False, of_tensor=of_tensor)
     if isinstance(value, Plist):
         evaluator_of(call).do(UsedWhole(value))
         if value.open:

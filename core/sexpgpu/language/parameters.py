@@ -64,11 +64,10 @@ def parse_parameters(form: Form) -> ParameterList:
     """
     if not isinstance(form, ListForm):
         raise Malformed(form, f"a parameter list stands in round brackets, and this is `{_short(form)}`", _SHAPE)
-    try:
-        return form.parameters
-    except AttributeError:
-        form.parameters = _Parser().parse(form)
-        return form.parameters
+    if (known := getattr(form, "parameters", None)) is not None:
+        return known
+    form.parameters = _Parser().parse(form)
+    return form.parameters
 
 
 class _Parser:

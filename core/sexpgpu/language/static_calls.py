@@ -61,7 +61,8 @@ def _mismatch(name: str, signature: Signature, arguments: Sequence[Form]) -> Mis
     try:
         bind(name, signature, arguments[:unsure], _keyword_name)
     except Mismatch as mismatch:
-        return mismatch if unsure is None or mismatch.argument is not None else None
+        if unsure is None or mismatch.argument is not None:
+            return mismatch.with_traceback(None)  # which would hold on to its frames, and they to the whole analysis
     return None
 
 

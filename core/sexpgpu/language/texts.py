@@ -73,9 +73,8 @@ def shown(call: Call, value: Value, *, quoted: bool = False) -> str:
 
 def _text(call: Call, value: Value, at: int) -> str:
     if isinstance(value, Node):
-        fault = call.wrong_kind(value, call.rest_at(at), "text", staged=False)
-        fault.help = "a tensor has no text before the run; `print` shows its shape and dtype"
-        raise fault
+        of_tensor = "a tensor has no text before the run; `print` shows its shape and dtype"
+        raise call.wrong_kind(value, call.rest_at(at), "text", staged=False, of_tensor=of_tensor)
     return shown(call, value)
 
 

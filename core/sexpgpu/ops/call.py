@@ -132,14 +132,17 @@ class Call:
 
     # Host values
 
-    def wrong_kind(self, value: Value, at: Form, wanted: str, *, staged: bool = True) -> Fault:
-        """The fault for a value that is not what was wanted; `staged`: where the host decides by it, so that a tensor has none."""
+    def wrong_kind(self, value: Value, at: Form, wanted: str, *, staged: bool = True, of_tensor: str = "") -> Fault:
+        """The fault for a value that is not what was wanted; `staged`: where the host decides by it, so that a tensor has none.
+        `of_tensor` is the help where it is a tensor."""
         if isinstance(value, Absent):
             return absent_fault(value, at, f"`{self.name}` needs {wanted}")
         if staged and isinstance(value, Node):
             message = f"`{self.name}` needs {wanted} that is known before the run, and this is {kind_of(value)}"
-            return Fault(rules.STAGE_TENSOR, at, message, "compute it from host numbers, or from (shape x), (dim x axis)")
-        return Fault(rules.TYPE_KIND, at, f"`{self.name}` needs {wanted} here, and this is {kind_of(value)}")
+            help = of_tensor or "compute it from host numbers, or from (shape x), (dim x axis)"
+            return Fault(rules.STAGE_TENSOR, at, message, help)
+        help = of_tensor if isinstance(value, Node) else ""
+        return Fault(rules.TYPE_KIND, at, f"`{self.name}` needs {wanted} here, and this is {kind_of(value)}", help)
 
     def integer(self, name: str, least: int | None = None) -> int:
         """A host integer, at least `least`."""

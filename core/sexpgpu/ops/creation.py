@@ -122,10 +122,7 @@ def _plain(call: Call, value: Value, at: Form) -> int | float | bool:
     if isinstance(value, bool) or is_number(value):
         assert isinstance(value, (int, float))
         return value
-    fault = call.wrong_kind(value, at, "a number")
-    if isinstance(value, Node):
-        fault.help = "write (stack (list …)) to join tensors into one"
-    raise fault
+    raise call.wrong_kind(value, at, "a number", of_tensor="write (stack (list …)) to join tensors into one")
 
 
 def _own(call: Call, numbers: list[int | float | bool]) -> DType:
