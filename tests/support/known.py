@@ -69,7 +69,7 @@ def everything(
         )
         for _ in range(places):
             offset = chance.randrange(len(module.source.text) + 1)
-            for name, ask in _QUESTIONS.items():
+            for name, ask in QUESTIONS.items():
                 yield f"{name} at {offset} of {module.path}", plain(ask(analysis, module, offset))
 
 
@@ -271,7 +271,7 @@ def _signature(analysis: Analysis, module: Any, offset: int) -> Any:
     return signature_help([View(analysis, module)], module.source, offset)
 
 
-_QUESTIONS: dict[str, Callable[[Analysis, Any, int], Any]] = {
+QUESTIONS: dict[str, Callable[[Analysis, Any, int], Any]] = {
     "hover": _hover,
     "definition": definitions,
     "occurrences": _occurrences,

@@ -157,7 +157,7 @@ def _keyword(analysis: Analysis, path: list[Form], form: KeywordForm) -> _Said |
     elif isinstance(head, SymbolForm) and found is None and head.name == "scope":
         parts = words.word(SPECIAL_FORMS["scope"])
     if parts is None:
-        made = owned.parts(analysis, call) if form is call.items[1] else []
+        made = owned.parts(analysis, call) if form in call.items[1:2] else []
         if made:
             return _Said(form, [Code(f"({call.head} {form.text} …)"), *made], True)
         told = facts.key(analysis, form) or facts.dtype(form)

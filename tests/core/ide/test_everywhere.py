@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import random
 import re
 from pathlib import Path
 
 import pytest
 
 from sexpgpu.analysis import Analysis, Options, analyse
+from sexpgpu.fixes import with_fixes
 from sexpgpu.ide.callers import around, incoming, item, outgoing
 from sexpgpu.ide.folding import folds
 from sexpgpu.ide.links import links
 from sexpgpu.ide.occurrences import elsewhere, in_order
 from sexpgpu.ide.rename import Refused, check_name, check_subject
 from sexpgpu.language.marks import Local
+from sexpgpu.language.special import SPECIAL_FORMS, TOP_LEVEL
 from sexpgpu.source import Source
 from support.drawn import FIXTURES, fixtures, strip
+from support.known import QUESTIONS
 from support.renaming import meanings, replaced, seen_at
 
 CASES = [pytest.param(path, id=path.relative_to(FIXTURES).as_posix()) for path in fixtures("diagnostics")]
@@ -58,6 +62,41 @@ def test_every_place_of_a_file_can_be_asked_about(path: Path) -> None:
         links(analysis, analysis.unit.main)
         for offset in range(0, len(part) + 1, 7):
             ask(analysis, part, offset)
+
+
+PARTS = ("x", ":x", '"x"', "1", "()", "[]", "(x 1)", "'x", "nil")
+CALLED = (
+    "field",
+    "getf",
+    "plist-set",
+    "metric",
+    "diagnostic",
+    "counter",
+    "param",
+    "list",
+    "jsonl",
+    "ema",
+    "linear",
+    "adamw",
+    "sum",
+)
+
+
+@pytest.mark.parametrize("head", ["", *PARTS, *TOP_LEVEL, *SPECIAL_FORMS, *CALLED])
+def test_whatever_little_stands_in_a_list(head: str) -> None:
+    """Of a call that has only just been begun, or whose parts are none that it takes: every question has an answer, or none."""
+    chance = random.Random(head)
+    parts = [(), *((part,) for part in PARTS), *(chance.choices(PARTS, k=chance.randint(2, 4)) for _ in range(6))]
+    calls = [f"({' '.join((head, *written)).strip()})" for written in parts]
+    text = "\n".join([*calls, "(defun objective (inputs ctx)", *calls, ")"])
+    analysis = analysed(text, "little.sx")
+    module = analysis.unit.main
+    for found in analysis.diagnostics:
+        with_fixes(analysis, found)
+    for match in re.finditer(r"(?<=\()|(?<= )|(?=\))", text):
+        for question in chance.sample(list(QUESTIONS.values()), 3):
+            question(analysis, module, match.start())
+        ask(analysis, text, match.start())
 
 
 @pytest.mark.parametrize("path", CASES)
