@@ -120,7 +120,7 @@ def _call_closure(
     assert isinstance(outer, Environment)
     if evaluator.calls >= MOST_DEEP:
         return evaluator.unrecorded(lambda: _body(evaluator, function, frame, outer.inner(variables)))
-    if not evaluator.kept.keeps(function):
+    if not evaluator.kept.keeps(function, form):
         return _body(evaluator, function, frame, outer.inner(variables))
     replayed = evaluator.kept.replayed(evaluator, frame, function, forms, variables)
     if replayed is not None:

@@ -70,6 +70,9 @@ class CtxRead(Effect):
     def apply(self, evaluator: Evaluator) -> None:
         evaluator.trace.ctx_reads.append((self.name, self.at))
 
+    def moved(self, replacing: Replacing) -> None:
+        self.at = replacing.form(self.at)
+
 
 class Missed(Effect):
     """A `getf` that found nothing; `ctx` tells that it looked in ctx."""
@@ -144,6 +147,9 @@ class Drawn(Effect):
 
     def apply(self, evaluator: Evaluator) -> None:
         evaluator.trace.draws.append(self.draw)
+
+    def moved(self, replacing: Replacing) -> None:
+        self.draw.form = replacing.form(self.draw.form)
 
 
 class Took(Effect):
@@ -263,6 +269,9 @@ class Registered(Effect):
     def holds(self, evaluator: Evaluator, replacing: Replacing) -> bool:
         known = evaluator.parameters.get(self.parameter.path)
         return known is None or same_parameter(known, self.parameter)
+
+    def moved(self, replacing: Replacing) -> None:
+        self.parameter.shown = replacing.form(self.parameter.shown)
 
 
 class Found(Effect):

@@ -59,13 +59,14 @@ class KeptCalls:
             else:
                 del self._calls[key]
 
-    def keeps(self, function: Closure) -> bool:
-        """Whether a call of a function is kept: the file wrote the function, and it is closed over no local variables. Of a long
-        loop, only so much is.
+    def keeps(self, function: Closure, form: Form) -> bool:
+        """Whether a call of a function is kept: the file wrote the one or the other, and the function is closed over no local
+        variables. Of a long loop, only so much is.
         """
         environment = function.environment
-        written = isinstance(environment, Environment) and environment.parent is None and not function.form.top.source.builtin
-        return written and self._made < _MOST_MADE
+        alone = isinstance(environment, Environment) and environment.parent is None
+        written = not function.form.top.source.builtin or not form.top.source.builtin
+        return alone and written and self._made < _MOST_MADE
 
     def replayed(
         self, evaluator: Evaluator, frame: Frame, function: Closure, forms: Sequence[Form], arguments: dict[str, Value]
@@ -174,6 +175,8 @@ def _replay(
     while around is not None and not around.gone:
         around.gone = True
         around = around.around
+    if call.frame.form is not None and frame.form is not None and call.frame.form is not frame.form:
+        replacing.call(call.frame.form, call.forms, frame.form, forms)
     remat, now = call.frame.scope.remat, frame.scope.remat
     _move(call, replacing, remat, now)
     call.arguments = dict(arguments)
@@ -211,19 +214,22 @@ def _perform(evaluator: Evaluator, call: KeptCall) -> None:
 
 def _move(call: KeptCall, replacing: Replacing, remat: int, now: int) -> None:
     """Put present values into what a call and those within hold of earlier ones, and the region `now` in the place of `remat`."""
-    call.result = replacing.value(call.result)
+    changed = replacing.changed
+    if changed:
+        call.result = replacing.value(call.result)
+        for records, index in call.outer_records:
+            form, value = records[index]
+            records[index] = form, replacing.value(value)
     if call.frame.run is replacing.run_before:
         call.frame.run = replacing.run
     for part in call.parts:
         if isinstance(part, KeptCall):
-            part.arguments = {name: replacing.value(value) for name, value in part.arguments.items()}
             part.used = call.used
-            part.frame.scope = part.frame.scope.in_region(now) if part.frame.scope.remat == remat else part.frame.scope
+            if changed:
+                part.arguments = {name: replacing.value(value) for name, value in part.arguments.items()}
+            if remat != now and part.frame.scope.remat == remat:
+                part.frame.scope = part.frame.scope.in_region(now)
             _move(part, replacing, remat, now)
-    if replacing.changed:
-        for records, index in call.outer_records:
-            form, value = records[index]
-            records[index] = form, replacing.value(value)
 
 
 def _join(trace: Trace, kept: list[Node]) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sexpgpu.graph.nodes import Node
+from sexpgpu.language.attribution import head_of
 from sexpgpu.language.frames import ModelRun, Scope
 from sexpgpu.language.values import Absent, Closure, Function, Keyword, List, Made, Model, Plist, Value
 from sexpgpu.reader.forms import Form, ListForm, VectorForm
@@ -17,10 +20,11 @@ class Replacing:
     `made` and `constants` are what the call makes by itself; `run_before` and `run` the model's call that it is part of.
     """
 
-    __slots__ = ("_now", "changed", "constants", "made", "nodes", "run", "run_before", "written")
+    __slots__ = ("_forms", "_now", "changed", "constants", "made", "nodes", "run", "run_before", "written")
 
     def __init__(self, run_before: ModelRun | None = None, run: ModelRun | None = None) -> None:
         self._now: dict[Node | List, Node | List] = {}
+        self._forms: dict[Form, Form] = {}
         self.changed = self.nodes = False
         """Something stands for another thing; some node does."""
         self.written: set[Form] = set()
@@ -92,6 +96,14 @@ class Replacing:
         now = self._now.get(plist, plist)
         assert isinstance(now, Plist)
         return now
+
+    def call(self, before: Form, parts: Sequence[Form], now: Form, parts_now: Sequence[Form]) -> None:
+        """A call and its arguments are written elsewhere now."""
+        self._forms = {before: now, head_of(before): head_of(now), **dict(zip(parts, parts_now, strict=True))}
+
+    def form(self, form: Form) -> Form:
+        """The part of the call that shows what the prelude did for it, as it is written now."""
+        return self._forms.get(form, form)
 
     def value(self, value: Value, depth: int = 0) -> Value:
         """The value with present tensors, lists and plists in it."""

@@ -33,7 +33,7 @@ class Cache:
 
     def _forget(self) -> None:
         self._options: object = None
-        self.functions: dict[TopForm, tuple[Checked, Closure]] = {}
+        self.functions: dict[TopForm, tuple[Checked | None, Closure]] = {}
         self.values: dict[TopForm, Value] = {}
         self.lambdas: dict[Form, tuple[Checked, Closure]] = {}
         self.inputs: dict[tuple[str, str, str], Node] = {}
@@ -49,7 +49,7 @@ class Cache:
             self._options = options
         self.calls.begin()
         for kept in (self.functions, self.values):
-            for top in [top for top in kept if top not in self.static.checked]:
+            for top in [top for top in kept if top not in self.static.checked and not top.source.builtin]:
                 del kept[top]
         for form in [form for form in self.lambdas if form.top not in self.static.checked]:
             del self.lambdas[form]

@@ -110,7 +110,7 @@ class Globals:
             if isinstance(known, Model) and before is checked and _same_settings(known.settings, settings):
                 return _at_home(known, definition.module)
             made = Model(definition.name, signature, parameters, body, environment, form, settings)
-        if checked is not None:
+        if checked is not None or form.top.source.builtin:
             self.cache.functions[form.top] = checked, made
         return made
 
