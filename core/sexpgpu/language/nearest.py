@@ -54,10 +54,12 @@ def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
     """
     if len(name) < 2:
         return []
-    bound = max(1, len(name) // 3)
+    bound, letters = max(1, len(name) // 3), set(name)
     scored: list[tuple[int, str]] = []
     for candidate in known:
-        if candidate != name and abs(len(candidate) - len(name)) <= bound:
+        if candidate == name or abs(len(candidate) - len(name)) > bound:
+            continue
+        if len(letters.symmetric_difference(candidate)) <= 2 * bound:  # a slip takes one letter away and brings one at most
             distance = _distance(name, candidate, bound)
             if distance <= bound:
                 scored.append((distance, candidate))
