@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
@@ -36,6 +38,7 @@ _KINDS: dict[Kind, types.CompletionItemKind] = {
     "text": types.CompletionItemKind.Text,
 }
 _MOST_LISTED = 10_000
+_MOST_WRITTEN = 4096
 
 
 def register(server: Server) -> None:
@@ -57,22 +60,18 @@ def register(server: Server) -> None:
             found = complete(views, document.source, offset, listing, trigger)
             if found is None:
                 return None
-            place = converter.range(found.span)
-            ends = {"start": _position(place.start), "end": _position(place.end)}
-            items = [
-                _item(each, None if ranged else ends, params.text_document.uri, snippets, converter.client) for each in found.items
-            ]
-            if place.start != place.end:
-                # A client may take items with edits for those that fit what is typed, all of them, unless it can tell by a text.
-                for made, each in zip(items, found.items, strict=True):
-                    made["filterText"] = each.label if each.snippet else each.text
-            if not converter.client.resolves_documentation:
-                _document(items, views, converter.client)
-            # Made of the library's types, a list would take longer to write down than to find.
-            content: dict[str, Any] = {"isIncomplete": False, "items": items}
-            if ranged:
-                content["itemDefaults"] = {"editRange": ends}
-            return Ready(content)
+            place = json.dumps(server.connection.plain(converter.range(found.span)))
+            items: list[str] = []
+            for each in found.items:
+                kind = converter.client.completion(_KINDS[each.kind]).value
+                text = _begun(each, kind, params.text_document.uri, snippets, ranged, found.span.start != found.span.end)
+                if not ranged:
+                    text = f"{text}{place}}}"
+                if not converter.client.resolves_documentation:
+                    text = f"{text}{_documented(views, each, converter.client)}"
+                items.append(f"{text}}}")
+            defaults = f', "itemDefaults": {{"editRange": {place}}}' if ranged else ""
+            return Ready(f'{{"isIncomplete": false, "items": [{", ".join(items)}]{defaults}}}')
 
         return await at_once(server, document, question)
 
@@ -84,7 +83,7 @@ def register(server: Server) -> None:
         client = server.documents.converter.client
 
         def question(views: Sequence[View]) -> types.CompletionItem:
-            parts = _parts(views, about)
+            parts = _parts(views, about[1:])
             if parts:
                 item.documentation = client.about_completion(parts)
             return item
@@ -107,40 +106,43 @@ def listing(folder: str) -> list[tuple[str, bool]]:
     return found
 
 
-def _position(position: types.Position) -> dict[str, int]:
-    return {"line": position.line, "character": position.character}
+@lru_cache(_MOST_WRITTEN)
+def _begun(item: Item, kind: int, uri: str, snippets: bool, ranged: bool, typed: bool) -> str:
+    """A CompletionItem as JSON, without its end: where the list does not say which range the items replace, that comes next.
 
-
-def _item(item: Item, place: dict[str, dict[str, int]] | None, uri: str, snippets: bool, client: Client) -> dict[str, Any]:
-    """A CompletionItem; without a place it is the list's."""
+    The lists of one place after another have most items in common, and to write one down takes longer than to find it.
+    """
     as_snippet = snippets and bool(item.snippet)
     text = item.snippet if as_snippet else item.text
-    made: dict[str, Any] = {"label": item.label, "kind": client.completion(_KINDS[item.kind]).value, "sortText": item.order}
+    made: dict[str, Any] = {"label": item.label, "kind": kind, "sortText": item.order}
     if item.detail:
         made["detail"] = item.detail
+    if typed:  # a client may take items with edits for those that fit what is typed, all of them, unless it can tell by a text
+        made["filterText"] = item.label if item.snippet else item.text
     if as_snippet:
         made["insertTextFormat"] = types.InsertTextFormat.Snippet.value
-    if place is not None:
-        made["textEdit"] = {"range": place, "newText": text}
-    elif text != item.label:
-        made["textEditText"] = text
     if item.about[0]:
         made["data"] = [uri, *item.about]
-    return made
+    if not ranged:
+        made["textEdit"] = {"newText": text}
+        return f'{json.dumps(made)[:-2]}, "range": '
+    if text != item.label:
+        made["textEditText"] = text
+    return json.dumps(made)[:-1]
 
 
-def _document(items: Sequence[dict[str, Any]], views: Sequence[View], client: Client) -> None:
-    """Document items at once, for a client that would not ask for it later."""
-    for made in items:
-        about = _about(made.get("data"))
-        parts = None if about is None else _parts(views, about)
-        if parts:
-            found = client.about_completion(parts)
-            made["documentation"] = found if isinstance(found, str) else {"kind": found.kind.value, "value": found.value}
+def _documented(views: Sequence[View], item: Item, client: Client) -> str:
+    """What an item says beside, as JSON, to a client that would not ask for it later."""
+    parts = _parts(views, item.about) if item.about[0] else ()
+    if not parts:
+        return ""
+    found = client.about_completion(parts)
+    made = found if isinstance(found, str) else {"kind": found.kind.value, "value": found.value}
+    return f', "documentation": {json.dumps(made)}'
 
 
-def _parts(views: Sequence[View], about: tuple[str, str, str, str]) -> Sequence[Part]:
-    return next((parts for view in views if (parts := documentation(view, about[1:]))), ())
+def _parts(views: Sequence[View], about: tuple[str, str, str]) -> Sequence[Part]:
+    return next((parts for view in views if (parts := documentation(view, about))), ())
 
 
 def _about(data: Any) -> tuple[str, str, str, str] | None:

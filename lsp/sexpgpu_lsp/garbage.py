@@ -11,12 +11,13 @@ from collections.abc import Callable
 
 from sexpgpu_lsp.worker import DEPENDENT, Worker
 
-_YOUNG = (50_000, 50, 1_000_000)
-"""How many new objects, and how many turns of these, the interpreter waits for before it looks by itself; never through all."""
+_YOUNG = (500_000, 50, 1_000_000)
+"""How many new objects, and how many turns of these, the interpreter waits for before it looks by itself, in the midst of an
+analysis or of an answer; never through all."""
 
 _QUIET = 1.0  # seconds without an analysis
 _MOST = 40  # analyses without such a pause
-_MANY = 3  # turns of new objects since the last look: a recursion without end leaves many
+_MANY = 150_000  # new objects since the last look: a recursion without end leaves many
 
 
 class Garbage:
@@ -38,7 +39,7 @@ class Garbage:
         self._analyses += 1
         if self._timer is not None:
             self._timer.cancel()
-        if self._analyses >= _MOST or gc.get_count()[1] >= _MANY:
+        if self._analyses >= _MOST or gc.get_count()[0] >= _MANY:
             self._collect()
         else:
             self._timer = asyncio.get_running_loop().call_later(_QUIET, self._collect)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from sexpgpu.ide.recall import View
 
@@ -20,13 +20,10 @@ T = TypeVar("T")
 _SLICE = 0.0005  # seconds: how long an analysis keeps what else there is to do waiting
 
 
-class Ready:
-    """An answer in the words of the protocol, to be written down as it is."""
+class Ready(NamedTuple):
+    """An answer that is written down already: what stands behind `result` in its message, as JSON in ASCII."""
 
-    __slots__ = ("content",)
-
-    def __init__(self, content: dict[str, Any]) -> None:
-        self.content = content
+    text: str
 
 
 async def at_once(server: Server, document: Document, question: Callable[[Sequence[View]], T]) -> T:

@@ -45,7 +45,6 @@ def make_converter() -> Converter:
         except ValueError:
             return value
 
-    converter.register_unstructure_hook(Ready, lambda ready: ready.content)
     for kind in list(vars(types).values()):
         if isinstance(kind, type) and issubclass(kind, enum.Enum):
             converter.register_structure_hook(kind, lenient)
@@ -165,6 +164,15 @@ class Protocol(LanguageServerProtocol):
     def structured(self, value: Any, kind: type[T]) -> T:
         """What was written as a value of one of the protocol's types. Raises what the converter raises."""
         return self._converter.structure(value, kind)
+
+    def _send_response(self, msg_id: MessageId, result: Any = None, error: types.ResponseError | None = None) -> None:
+        """Answer a request. pygls makes objects of the protocol's types of every answer, which takes longer than to find them."""
+        if not isinstance(result, Ready) or self.writer is None:
+            super()._send_response(msg_id, result, error)
+            return
+        self._result_types.pop(msg_id, None)
+        body = f'{{"id": {json.dumps(msg_id)}, "jsonrpc": "{self.VERSION}", "result": {result.text}}}'
+        self.writer.write(f"Content-Length: {len(body)}\r\n\r\n{body}".encode("ascii"))
 
     def _refuse(self, asked: MessageId | None, code: types.ErrorCodes, message: str) -> None:
         self._send_response(cast("MessageId", asked), error=types.ResponseError(code=code.value, message=message))

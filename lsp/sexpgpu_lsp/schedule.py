@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sexpgpu_lsp.server import Server
 
 
-_BREATH = 0.002  # seconds: a question that is sent with a change is answered before the analysis takes the processor
+_BREATH = 0.001  # seconds: what is sent with a change is answered, and what was found is out, before the processor is taken again
 
 
 class Schedule:
@@ -79,8 +79,7 @@ class Schedule:
         again = self._again.pop(key, None)
         if report is not None:
             server.publisher.take(report, edited=EDITED in (urgency, again))
-            server.worker.run(DEPENDENT, lambda: server.analyses.prepare(key))
-            server.garbage.analysed()
+            asyncio.get_running_loop().call_later(_BREATH, self._told, key)
             if urgency == DEPENDENT or any(other != key and other in server.documents.world.documents for other in report.found):
                 server.refresh.compare()
         document = server.documents.world.documents.get(key)
@@ -91,3 +90,9 @@ class Schedule:
         for other in stale:
             if other != key:
                 self._start(other, DEPENDENT)
+
+    def _told(self, key: str) -> None:
+        """The client has the diagnostics: now there is time for what was not needed for them."""
+        server = self._server
+        server.worker.run(DEPENDENT, lambda: server.analyses.prepare(key))
+        server.garbage.analysed()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,7 @@ def register(server: Server) -> None:
                 active_signature=found.active,
                 active_parameter=found.calls[found.active].active,
             )
-            return Ready(_without_none(server.connection.plain(help), converter.client))
+            return Ready(json.dumps(_without_none(server.connection.plain(help), converter.client)))
 
         return await at_once(server, document, question)
 

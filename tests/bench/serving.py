@@ -26,12 +26,16 @@ QUIET = 0.06  # seconds between two keystrokes: more than a server waits for the
 _FLOOR = "basedpyright"
 PUBLISHED = "textDocument/publishDiagnostics"
 
+# What VS Code and Neovim have in common, as far as servers write more or less by it.
 _CLIENT: Message = {
     "textDocument": {
         "synchronization": {"didSave": True},
         "publishDiagnostics": {"versionSupport": True, "relatedInformation": True, "codeDescriptionSupport": True},
         "hover": {"contentFormat": ["markdown", "plaintext"]},
-        "completion": {"completionItem": {"snippetSupport": True, "documentationFormat": ["markdown", "plaintext"]}},
+        "completion": {
+            "completionItem": {"snippetSupport": True, "documentationFormat": ["markdown", "plaintext"]},
+            "completionList": {"itemDefaults": ["editRange", "insertTextFormat", "insertTextMode", "data"]},
+        },
     },
     "workspace": {"configuration": True, "workspaceFolders": True},
     "general": {"positionEncodings": ["utf-16"]},
