@@ -133,16 +133,15 @@ class Call:
     # Host values
 
     def wrong_kind(self, value: Value, at: Form, wanted: str, *, staged: bool = True, of_tensor: str = "") -> Fault:
-        """The fault for a value that is not what was wanted; `staged`: where the host decides by it, so that a tensor has none.
-        `of_tensor` is the help where it is a tensor."""
+        """The fault for a value of another kind; `staged`: the host decides by it, so a tensor has none; `of_tensor`: its help."""
+        needs = f"`{self.name}` needs {wanted}"
         if isinstance(value, Absent):
-            return absent_fault(value, at, f"`{self.name}` needs {wanted}")
-        if staged and isinstance(value, Node):
-            message = f"`{self.name}` needs {wanted} that is known before the run, and this is {kind_of(value)}"
-            help = of_tensor or "compute it from host numbers, or from (shape x), (dim x axis)"
-            return Fault(rules.STAGE_TENSOR, at, message, help)
+            return absent_fault(value, at, needs)
         help = of_tensor if isinstance(value, Node) else ""
-        return Fault(rules.TYPE_KIND, at, f"`{self.name}` needs {wanted} here, and this is {kind_of(value)}", help)
+        if staged and isinstance(value, Node):
+            help = help or "compute it from host numbers, or from (shape x), (dim x axis)"
+            return Fault(rules.STAGE_TENSOR, at, f"{needs} that is known before the run, and this is {kind_of(value)}", help)
+        return Fault(rules.TYPE_KIND, at, f"{needs} here, and this is {kind_of(value)}", help)
 
     def integer(self, name: str, least: int | None = None) -> int:
         """A host integer, at least `least`."""
@@ -196,9 +195,7 @@ class Call:
 
     def items(self, name: str, wanted: str = "a list or vector") -> list[tuple[Value, Form]]:
         """The items of a list or vector, each with the form that wrote it (else the argument's). nil is empty."""
-        return self._items(self.value(name), self.at(name), wanted)
-
-    def _items(self, value: Value, at: Form, wanted: str = "a list or vector") -> list[tuple[Value, Form]]:
+        value, at = self.value(name), self.at(name)
         if isinstance(value, Nil) and not isinstance(value, Absent):
             return []
         if not isinstance(value, List):
@@ -363,9 +360,8 @@ class Call:
     def _mixed(self, first: tuple[Node, Form], second: tuple[Node, Form]) -> Fault:
         wider = max(first, second, key=lambda operand: (operand[0].dtype.is_float, operand[0].dtype.bits))
         narrower = second if wider is first else first
-        name = f":{wider[0].dtype.name}"
         message = f"`{self.name}` meets {kind_of(first[0])} and {kind_of(second[0])}; dtypes do not mix"
-        help, fixes = self.wrapped(narrower[1], "cast", name)
+        help, fixes = self.wrapped(narrower[1], "cast", f":{wider[0].dtype.name}")
         return Fault(rules.DTYPE_MIXED, self.form, message, help, (), fixes)
 
     def broadcast(self, *nodes: Node) -> Shape:
