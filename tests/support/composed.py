@@ -16,6 +16,7 @@ _KINDS = [*["rewrite", "touch", "number"] * 2, *["callee", "back"] * 3, "move", 
 
 _AVERAGED = """
   :objective (lambda (inputs ctx) (metric "loss" (mean (+ (model (field inputs :x)) ((ema model) (field inputs :x))))))"""
+_WARMED = "(warmup-cosine ctx :peak plain :warmup 5)"
 _OBSERVED = '(if (null (getf observations "eval/loss")) stage (+ 0 stage))'
 _FRAME = """\
 (defloader train :batch 2 :fields (list :x (spec [8] :f32) :y (spec [8] :f32))
@@ -103,7 +104,7 @@ class Composed:
             "generate": self._generate,
             "eval": lambda: f"(defpass eval :loader {self._of('train', 'held')} :every 10 :batches 1 {self._of('', _AVERAGED)})",
             "curriculum": lambda: f"(defun curriculum (stage ctx observations) {self._of('stage', _OBSERVED)})",
-            "rate": lambda: f"(defun rate (ctx path) {self._of('0.1', '(* 0.5 (cast (getf ctx :progress) :f32))')})",
+            "rate": lambda: f"(defun rate (ctx path) {self._of('0.1', '(* 0.5 (cast (getf ctx :progress) :f32))', _WARMED)})",
             "optimizer": lambda: f"(defoptimizer {self._of('(sgd :lr rate)', self._custom())})",
             "run": lambda: f"(defrun :steps 20 :loader train :ema 0.9 :precision {self._of(':f32', ':f32', ':bf16')})",
             "assert": lambda: f'(assert (< 0 (part2 {self._number()})) "small")',
@@ -228,7 +229,8 @@ class Composed:
             lambda: f"(scope :r :remat true {inner()})",
             lambda: f"(scope :f :frozen {self._of('true', 'false')} ({call} {inner()}))",
             lambda: f"(scope :p :pretrained file ({call} {inner()}))",
-            lambda: f"(linear {self._of(':one', ':two')} {inner()} 8)",
+            lambda: self._prelude(inner, call),
+            lambda: self._prelude(inner, call),
             lambda: f"(* {inner()} (param :scale [8] :init {self._of('(init-ones)', '(init-zeros)')}))",
             lambda: f"(reduce (lambda (h i) (scope i ({call} h))) (range 2) {inner()})",
             lambda: f"(dropout {inner()} 0.5 :salt 1)",
@@ -236,6 +238,20 @@ class Composed:
             lambda: f"(other {inner()} :by {self._number()})" if first < 2 else f"({call} {inner()})",
         ]
         return self._chance.choice(makes)()
+
+    def _prelude(self, inner: Callable[[], str], call: str) -> str:
+        """A call of a function that the language brings, maybe one that it reports something about."""
+        name = self._of(":one", ":two", "1")
+        init = self._of("", "", ":init (init-zeros)", ":init (init-normal :std (* 0.1 plain))", ":init 1.0")
+        return self._of(
+            f"(linear {name} {inner()} 8 {init})",
+            f"(linear {name} {inner()} {self._of('8', '(first dims1)', '7', 'plain')} :bias {self._of('true', 'false')})",
+            f"({self._of('layer-norm', 'rms-norm')} {name} {inner()} {self._of('', ':epsilon 0.1', ':epsilon plain')})",
+            f"(mlp {name} {inner()} [{self._of('4', '2')} 8] :activation {self._of(call, 'tanh', '(lambda (z) (* z plain))')})",
+            f"(apply rms-norm (list {name} {inner()}))",
+            f"(twice (lambda (z) (layer-norm {name} z)) {inner()})",
+            f"(rms-norm {name} (cast {inner()} {self._of(':f32', ':bf16', ':i32')}))",
+        )
 
     def _number(self) -> str:
         return self._of("0.5", "1.5", "2.5")
