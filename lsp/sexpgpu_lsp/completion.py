@@ -38,7 +38,7 @@ _KINDS: dict[Kind, types.CompletionItemKind] = {
     "text": types.CompletionItemKind.Text,
 }
 _MOST_LISTED = 10_000
-_MOST_WRITTEN = 4096
+_MOST_WRITTEN = 1024
 
 
 def register(server: Server) -> None:

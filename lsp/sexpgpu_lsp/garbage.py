@@ -11,13 +11,13 @@ from collections.abc import Callable
 
 from sexpgpu_lsp.worker import DEPENDENT, Worker
 
-_YOUNG = (500_000, 50, 1_000_000)
+_YOUNG = (200_000, 50, 1_000_000)
 """How many new objects, and how many turns of these, the interpreter waits for before it looks by itself, in the midst of an
 analysis or of an answer; never through all."""
 
 _QUIET = 1.0  # seconds without an analysis
 _MOST = 40  # analyses without such a pause
-_MANY = 150_000  # new objects since the last look: a recursion without end leaves many
+_MANY = 100_000  # new objects since the last look: a recursion without end leaves many
 
 
 class Garbage:
