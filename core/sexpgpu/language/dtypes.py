@@ -15,12 +15,14 @@ _LARGEST = {"f16": 65504, "bf16": 255 << 120, "f32": (2**24 - 1) << 104, "f64": 
 class DType:
     """A dtype: its name, its kind, its width in bits, and its least and greatest finite value."""
 
-    __slots__ = ("bits", "kind", "least", "most", "name")
+    __slots__ = ("bits", "is_float", "is_integer", "kind", "least", "most", "name")
 
     def __init__(self, name: str, kind: Kind, bits: int) -> None:
         self.name = name
         self.kind: Kind = kind
         self.bits = bits
+        self.is_float = kind == "float"
+        self.is_integer = kind in ("int", "uint")
         self.most = _LARGEST[name] if kind == "float" else (1 << (bits - (kind == "int"))) - 1
         self.least = -self.most if kind == "float" else ~self.most if kind == "int" else 0
 
@@ -28,14 +30,6 @@ class DType:
     def bytes(self) -> int:
         """Bytes an element takes; a bool takes one."""
         return max(1, self.bits // 8)
-
-    @property
-    def is_float(self) -> bool:
-        return self.kind == "float"
-
-    @property
-    def is_integer(self) -> bool:
-        return self.kind in ("int", "uint")
 
     def fits(self, number: int | float) -> bool:
         """Whether a host number can take this dtype when it meets a tensor of it: integers need its range, floats a float dtype."""

@@ -164,18 +164,18 @@ def check_idle(builder: Builder) -> None:
 def _fed(loss: Node) -> set[str]:
     """The paths of the parameters that a loss depends on through float nodes."""
     found: set[str] = set()
-    seen: set[int] = set()
-    waiting = [loss]
+    seen = {loss}
+    waiting = [loss] if loss.dtype.is_float else []
     while waiting:
         node = waiting.pop()
-        if node.index in seen or not node.dtype.is_float or node.op == "stop-gradient":
-            continue
-        seen.add(node.index)
         if node.op == "parameter":
             if node.attrs["variant"] == "current":
                 found.add(str(node.attrs["path"]))
-        else:
-            waiting.extend(node.inputs)
+        elif node.op != "stop-gradient":
+            for read in node.inputs:
+                if read not in seen and read.dtype.is_float:
+                    seen.add(read)
+                    waiting.append(read)
     return found
 
 
