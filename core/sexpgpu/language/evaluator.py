@@ -346,15 +346,18 @@ class Evaluator:
             scope = scope.parent
 
     def _list(self, form: ListForm, environment: Environment) -> Value:
-        if not form.items:
+        items = form.items
+        if not items:
             return NIL
         if form in self.marks.broken:
             self.trace.incomplete = True
             return self.unknown()
-        head = form.items[0]
+        head, written = items[0], items[1:]
         self.depth += 1
+        self.steps += 1
         try:
-            self.tick()
+            if self.steps > MOST_STEPS:
+                self.tick(0)
             if self.depth > MOST_NESTED:
                 raise LimitPassed(f"more than {MOST_NESTED:,} forms are evaluated inside each other")
             if type(head) is SymbolForm:
@@ -365,13 +368,11 @@ class Evaluator:
                     return value
             function = self.evaluate(head, environment)
             if not isinstance(function, (Function, Unknown)):
-                value = apply(self, function, [], (), form)
-                self.depth -= 1
-                return value
+                written = ()
             arguments: list[Value] = []
-            for item in form.items[1:]:
+            for item in written:
                 arguments.append(self.evaluate(item, environment))
-            value = apply(self, function, arguments, form.items[1:], form)
+            value = apply(self, function, arguments, written, form)
         except LimitPassed as limit:
             self._told(limit, form)
             raise

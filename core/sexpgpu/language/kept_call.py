@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 Records = list[tuple[Form, Value]]
 
+_SPECIAL = (Constant, Missed, Told)
+"""The effects for which more is asked of a call that is to be replayed."""
+
 
 class KeptCall:
     """One call: while it is evaluated, where it began; from then on, all that it did."""
@@ -27,6 +30,7 @@ class KeptCall:
         "arguments",
         "around",
         "callers",
+        "calls",
         "captures",
         "context",
         "definitions",
@@ -58,6 +62,8 @@ class KeptCall:
         self.around: KeptCall | None = None
         self.parts: list[Records | KeptCall] = []
         """What was recorded, in order, and the calls within."""
+        self.calls: list[KeptCall] = []
+        """The calls within alone."""
         self.definitions: dict[TopForm, object] = {}
         """What the definitions behind it stand for, by their forms."""
         self.nodes: list[Node] = []
@@ -147,10 +153,10 @@ class Evaluation:
         call.emitted = evaluator.nodes - nodes - self._emitted
         call.reach = evaluator.deepest - self._depth
         call.whole, call.incomplete = trace.graph.whole, trace.incomplete
-        made = [effect.value for effect in call.effects if isinstance(effect, Constant) and effect.made]
-        call.captures = captures(result, *made)
+        special = [effect for effect in call.effects if isinstance(effect, _SPECIAL)]
+        call.captures = captures(result, *(effect.value for effect in special if isinstance(effect, Constant) and effect.made))
         call.context = context_of(evaluator)
-        if any(isinstance(effect, Told) for effect in call.effects):
+        if any(isinstance(effect, Told) for effect in special):
             call.callers, call.shown = callers_of(call.frame), trace.shown
         whole, incomplete, deepest = self._whole
         trace.graph.whole = whole and call.whole
@@ -160,7 +166,7 @@ class Evaluation:
         outer = _Outer(self._nodes, call.arguments.values())
         own = [part for part in call.parts if not isinstance(part, KeptCall)]
         call.outer_records = [(part, index) for part in own for index, (_, value) in enumerate(part) if outer.holds(value)]
-        known = {effect.absent for effect in call.effects if isinstance(effect, Missed)}
+        known = {effect.absent for effect in special if isinstance(effect, Missed)}
         if not call.spoiled and known.issuperset(call.uses):  # what is said of an absent entry depends on its uses before
             evaluator.kept.keep(evaluator, call)
 
@@ -219,5 +225,6 @@ def adopt(evaluator: Evaluator, call: KeptCall) -> None:
         evaluator.records = []
     call.around = around
     around.parts.append(call)
+    around.calls.append(call)
     around.definitions.update(call.definitions)
     around.spoiled = around.spoiled or call.spoiled

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from operator import is_
 from typing import TYPE_CHECKING
 
-from sexpgpu.graph.nodes import Node
 from sexpgpu.language.frames import Environment, Frame, Trace
 from sexpgpu.language.kept_call import KeptCall, adopt, callers_of, context_of
 from sexpgpu.language.replacing import Replacing, same_function, same_run, same_scope
@@ -140,12 +139,15 @@ def _fits(
     if call.arguments.keys() != arguments.keys():
         return None
     replacing = Replacing(call.frame.run, frame.run)
-    if not all(replacing.match(value, arguments[name]) for name, value in call.arguments.items()):
-        return None
-    if not all(evaluator.stands_for(top) is value for top, value in call.definitions.items()):
-        return None
-    if not all(effect.holds(evaluator, replacing) for effect in call.effects):
-        return None
+    for name, value in call.arguments.items():
+        if not replacing.match(value, arguments[name]):
+            return None
+    for top, value in call.definitions.items():
+        if evaluator.stands_for(top) is not value:
+            return None
+    for effect in call.effects:
+        if not effect.holds(evaluator, replacing):
+            return None
     if replacing.written and (call.callers is not None or any(node.form in replacing.written for node in call.nodes)):
         return None
     return None if call.captures and replacing.changed else replacing
@@ -191,7 +193,7 @@ def _replay(
                 node.remat = now
     for effect in call.effects:
         effect.moved(replacing)
-    _join(evaluator.trace, call.nodes)
+    _join(evaluator.trace, call)
     _perform(evaluator, call)
     evaluator.effects += call.effects
     trace = evaluator.trace
@@ -222,23 +224,25 @@ def _move(call: KeptCall, replacing: Replacing, remat: int, now: int) -> None:
             records[index] = form, replacing.value(value)
     if call.frame.run is replacing.run_before:
         call.frame.run = replacing.run
-    for part in call.parts:
-        if isinstance(part, KeptCall):
-            part.used = call.used
-            if changed:
-                part.arguments = {name: replacing.value(value) for name, value in part.arguments.items()}
-            if remat != now and part.frame.scope.remat == remat:
-                part.frame.scope = part.frame.scope.in_region(now)
-            _move(part, replacing, remat, now)
+    for part in call.calls:
+        part.used = call.used
+        if changed:
+            part.arguments = {name: replacing.value(value) for name, value in part.arguments.items()}
+        if remat != now and part.frame.scope.remat == remat:
+            part.frame.scope = part.frame.scope.in_region(now)
+        _move(part, replacing, remat, now)
 
 
-def _join(trace: Trace, kept: list[Node]) -> None:
+def _join(trace: Trace, call: KeptCall) -> None:
     """Add the nodes of a call to the graph, each input of the graph with its first reader."""
     graph = trace.graph
-    nodes = graph.nodes
-    for node in kept:
-        for read in node.inputs:
-            if read.index < 0:
-                graph.add(read)
-        node.index = len(nodes)
-        nodes.append(node)
+    if any(read.index < 0 for node in call.outer_nodes for read in node.inputs):
+        for node in call.nodes:
+            for read in node.inputs:
+                if read.index < 0:
+                    graph.add(read)
+            graph.add(node)
+        return
+    for index, node in enumerate(call.nodes, len(graph.nodes)):
+        node.index = index
+    graph.nodes += call.nodes

@@ -18,11 +18,10 @@ _TOKEN = re.compile(r"\(\s*([^\s()]+)\s+((?:[^()]|\([^()]*\))*?)\s*\)|([^\s()]+)
 class Signature:
     """Required, optional, keyword and rest parameters, in that order, by name. Defaults are shown as they are written.
 
-    `required_keys` are the keyword parameters without which a call is wrong. A `plain` one has `positional` parameters alone;
-    `places` are their positions.
+    `required_keys` are the keyword parameters without which a call is wrong; `places` are the positions of the `positional` ones.
     """
 
-    __slots__ = ("keys", "optional", "places", "plain", "positional", "required", "required_keys", "rest")
+    __slots__ = ("keys", "optional", "places", "positional", "required", "required_keys", "rest")
 
     def __init__(
         self,
@@ -37,7 +36,6 @@ class Signature:
         self.keys = dict(keys)
         self.rest = rest
         self.required_keys = tuple(required_keys)
-        self.plain = not keys and rest is None
         self.positional = (*self.required, *(name for name, _ in self.optional))
         self.places = {name: index for index, name in enumerate(self.positional)}
 
@@ -119,7 +117,7 @@ def bind(name: str, signature: Signature, arguments: Sequence[T], keyword_of: Ca
     bound: Bound[T] = Bound()
     count, positional = len(arguments), signature.positional
     bound.values = dict(zip(positional, arguments, strict=False))
-    if count == len(positional) and signature.plain:
+    if count == len(positional) and not signature.required_keys:
         bound.at = signature.places
         return bound
     bound.at = dict(zip(bound.values, range(count), strict=False))
