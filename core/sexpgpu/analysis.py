@@ -104,11 +104,11 @@ def analyse(source: Source, files: Files = DISK, options: Options | None = None)
     evaluator = Evaluator(marks, cache.calls, recording=options.record)
     builder = assemble(evaluator, unit, files, read_settings(options.settings, unit), cache)
     findings += evaluator.findings
-    diagnostics = _told(unit, findings, options.ignore)
+    diagnostics = _shown(unit, findings, options.ignore)
     return Analysis(source, unit, marks, builder.program, diagnostics, evaluator.recording())
 
 
-def _told(unit: Unit, findings: list[Finding], ignore: frozenset[str]) -> list[Diagnostic]:
+def _shown(unit: Unit, findings: list[Finding], ignore: frozenset[str]) -> list[Diagnostic]:
     """The findings as diagnostics: each code once at a span, without what comments and `ignore` silence, in order."""
     told: dict[tuple[str, Source, int, int, str], Diagnostic] = {}
     for finding in findings:

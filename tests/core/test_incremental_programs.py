@@ -233,6 +233,23 @@ CASES: dict[str, tuple[str, Sequence[Sequence[str]]]] = {
             ["(ema model)", ":ema 0.9"],
         ],
     ),
+    "a draw within a call of the same form": (
+        MODEL + "(defun draw (s) (twice true uniform s))\n(defun twice (first h s) (if first (h s) (h s)))\n"
+        + does("(twice ¦ draw [8])"),
+        [["true"], ["false"], ["true"]],
+    ),
+    "a read of ctx within a call of the same form": (
+        MODEL + "(defun read (c key) (twice true getf c))\n"
+        "(defun twice (first h c) (if first (h c :microbatch) (h c :microbatch)))\n"
+        + does("(twice ¦ read ctx)")
+        + "(defrun :steps 20 :loader train :accumulate 2 :stack 2)\n",
+        [["true"], ["false"], ["true"]],
+    ),
+    "a parameter within a call of the same form": (
+        "(defun block (first inner x) (if first (mlp :m x [8 8] :activation inner) (mlp :m x [8 8] :activation inner)))\n"
+        "(defun nested (z) (block true gelu z))\n(defmodel model (x) (block ¦ nested x) (linear :used x 8))\n" + does(""),
+        [["true"], ["false"], ["true"]],
+    ),
 }  # fmt: skip
 
 

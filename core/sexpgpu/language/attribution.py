@@ -33,14 +33,20 @@ def locate(frame: Frame, rule: Rule, at: Form) -> Form:
     A rule that names a head moves to the head of the user's call, one that names an argument to the argument that came in through
     the parameters, any other to the call.
     """
+    return located(frame, rule, at)[0]
+
+
+def located(frame: Frame, rule: Rule, at: Form) -> tuple[Form, Frame | None]:
+    """The form that shows a finding at `at`, and the frame whose call it is part of; None where that is `at` itself."""
     inner: Frame | None = frame
+    by: Frame | None = None
     while at.top.source.builtin and inner is not None and inner.form is not None:
         if rule.place == "argument":
             at = _argument(at, inner) or _argument(_around(at), inner) or head_of(inner.form)
         else:
             at = head_of(inner.form) if rule.place == "head" else inner.form
-        inner = inner.parent
-    return at
+        by, inner = inner, inner.parent
+    return at, by
 
 
 def called(frame: Frame, at: Form) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from sexpgpu.diagnostics import rules
 from sexpgpu.diagnostics.finding import Related, Rule
 from sexpgpu.graph.nodes import Node, Reduce, Report, typed
-from sexpgpu.language.attribution import entry_call, locate
+from sexpgpu.language.attribution import entry_call, located
 from sexpgpu.language.control import path_part
 from sexpgpu.language.ctx import CTX
 from sexpgpu.language.dtypes import BOOL, F32, DType
@@ -66,9 +66,9 @@ def _param(call: Call) -> Value:
     frozen = scope.frozen or call.boolean("frozen")
     path = "/".join((*scope.names, part))
     entry = "/".join((*scope.entry, part))
-    shown = locate(evaluator.frame, rules.PARAMETER_IDLE, call.head)
+    shown, by = located(evaluator.frame, rules.PARAMETER_IDLE, call.head)
     parameter = Parameter(path, shape, dtype, init, frozen, scope.pretrained, entry, call.form, shown, run.model.name)
-    evaluator.do(Registered(parameter))
+    evaluator.do(Registered(parameter, by))
     known = evaluator.parameters[path]
     if known is not parameter:
         _same(call, known, parameter)

@@ -61,17 +61,20 @@ class Told(Effect):
 
 
 class CtxRead(Effect):
-    __slots__ = ("at", "name")
+    """A read of an entry of ctx: `at` shows it, a part of the call of `by` where the prelude wrote it."""
 
-    def __init__(self, name: str, at: Form) -> None:
+    __slots__ = ("at", "by", "name")
+
+    def __init__(self, name: str, at: Form, by: Frame | None) -> None:
         self.name = name
         self.at = at
+        self.by = by
 
     def apply(self, evaluator: Evaluator) -> None:
         evaluator.trace.ctx_reads.append((self.name, self.at))
 
     def moved(self, replacing: Replacing) -> None:
-        self.at = replacing.form(self.at)
+        self.at = replacing.form(self.at, self.by)
 
 
 class Missed(Effect):
@@ -140,16 +143,19 @@ class ModelCalled(Effect):
 
 
 class Drawn(Effect):
-    __slots__ = ("draw",)
+    """A draw, shown by a part of the call of `by` where the prelude wrote it."""
 
-    def __init__(self, draw: Draw) -> None:
+    __slots__ = ("by", "draw")
+
+    def __init__(self, draw: Draw, by: Frame | None) -> None:
         self.draw = draw
+        self.by = by
 
     def apply(self, evaluator: Evaluator) -> None:
         evaluator.trace.draws.append(self.draw)
 
     def moved(self, replacing: Replacing) -> None:
-        self.draw.form = replacing.form(self.draw.form)
+        self.draw.form = replacing.form(self.draw.form, self.by)
 
 
 class Took(Effect):
@@ -256,12 +262,14 @@ class Counted(Effect):
 
 
 class Registered(Effect):
-    """A parameter by its path. The first one stands; another must be like it."""
+    """A parameter by its path. The first one stands; another must be like it. It is shown by a part of the call of `by` where the
+    prelude wrote it."""
 
-    __slots__ = ("parameter",)
+    __slots__ = ("by", "parameter")
 
-    def __init__(self, parameter: Parameter) -> None:
+    def __init__(self, parameter: Parameter, by: Frame | None) -> None:
         self.parameter = parameter
+        self.by = by
 
     def apply(self, evaluator: Evaluator) -> None:
         evaluator.parameters.setdefault(self.parameter.path, self.parameter)
@@ -271,7 +279,7 @@ class Registered(Effect):
         return known is None or same_parameter(known, self.parameter)
 
     def moved(self, replacing: Replacing) -> None:
-        self.parameter.shown = replacing.form(self.parameter.shown)
+        self.parameter.shown = replacing.form(self.parameter.shown, self.by)
 
 
 class Found(Effect):

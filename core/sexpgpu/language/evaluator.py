@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from sexpgpu.diagnostics import rules
 from sexpgpu.diagnostics.finding import Finding, Fix, Related, Rule
 from sexpgpu.graph.nodes import Attribute, Node, Shape
-from sexpgpu.language.attribution import BY_VALUE, WHOLE, call_around, called, locate
+from sexpgpu.language.attribution import BY_VALUE, WHOLE, call_around, called, locate, located
 from sexpgpu.language.calls import apply
 from sexpgpu.language.control import SPECIAL
 from sexpgpu.language.dtypes import BF16, F32, DType
@@ -248,7 +248,8 @@ class Evaluator:
         self.nodes += 1
         node = Node(op, tuple(inputs), attrs, tuple(shape), dtype, form, self.frame.calls, self.frame.scope.remat)
         if "place" in attrs:
-            self.do(Drawn(Draw(node, locate(self.frame, rules.DRAW_CONSTANT, self.head or form))))
+            shown, by = located(self.frame, rules.DRAW_CONSTANT, self.head or form)
+            self.do(Drawn(Draw(node, shown), by))
         return graph.add(node)
 
     def entered(self, node: Node) -> Node:
@@ -275,7 +276,7 @@ class Evaluator:
 
     def read_ctx(self, name: str, at: Form) -> None:
         """A ctx entry was read by the key at `at`."""
-        self.do(CtxRead(name, locate(self.frame, rules.READ_UNSTACKS, at)))
+        self.do(CtxRead(name, *located(self.frame, rules.READ_UNSTACKS, at)))
 
     def tell(self, at: Form, text: str) -> None:
         """An information at a form: each text once."""
@@ -332,7 +333,7 @@ class Evaluator:
                 return self.unknown()
 
     def _too_big(self, form: Form, what: str) -> Value:
-        raise self._told(LimitPassed(f"{what} passes a bound of the language"), form)
+        raise self._reported(LimitPassed(f"{what} passes a bound of the language"), form)
 
     def _symbol(self, form: SymbolForm, environment: Environment) -> Value:
         name = form.name
@@ -374,12 +375,12 @@ class Evaluator:
                 arguments.append(self.evaluate(item, environment))
             value = apply(self, function, arguments, written, form)
         except LimitPassed as limit:
-            self._told(limit, form)
+            self._reported(limit, form)
             raise
         self.depth -= 1
         return value
 
-    def _told(self, limit: LimitPassed, form: Form) -> LimitPassed:
+    def _reported(self, limit: LimitPassed, form: Form) -> LimitPassed:
         """A bound that was passed, reported at the innermost call that passed it."""
         if not limit.reported:
             limit.reported = True

@@ -1,4 +1,4 @@
-"""Calls of a file's functions that are kept from one analysis to the next, so that what an edit does not reach is not traced anew.
+"""Calls that are kept from one analysis to the next, so that what an edit does not reach is not traced anew.
 
 A kept call holds what its evaluation gave, added and did. It is replayed where the evaluation would go the same way: the same
 function, with arguments that match (tensors by their types), in a place that looks the same, with the same definitions behind it.
@@ -177,8 +177,7 @@ def _replay(
     while around is not None and not around.gone:
         around.gone = True
         around = around.around
-    if call.frame.form is not None and frame.form is not None and call.frame.form is not frame.form:
-        replacing.call(call.frame.form, call.forms, frame.form, forms)
+    replacing.call(call.frame, frame)
     remat, now = call.frame.scope.remat, frame.scope.remat
     _move(call, replacing, remat, now)
     call.arguments = dict(arguments)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from sexpgpu.graph.nodes import Node
 from sexpgpu.language.attribution import head_of
-from sexpgpu.language.frames import ModelRun, Scope
+from sexpgpu.language.frames import Frame, ModelRun, Scope
 from sexpgpu.language.values import Absent, Closure, Function, Keyword, List, Made, Model, Plist, Value
 from sexpgpu.reader.forms import Form, ListForm, VectorForm
 
@@ -20,11 +18,13 @@ class Replacing:
     `made` and `constants` are what the call makes by itself; `run_before` and `run` the model's call that it is part of.
     """
 
-    __slots__ = ("_forms", "_now", "changed", "constants", "made", "nodes", "run", "run_before", "written")
+    __slots__ = ("_forms", "_frame", "_now", "changed", "constants", "made", "nodes", "run", "run_before", "written")
 
     def __init__(self, run_before: ModelRun | None = None, run: ModelRun | None = None) -> None:
         self._now: dict[Node | List, Node | List] = {}
+        self._frame: Frame | None = None
         self._forms: dict[Form, Form] = {}
+        """The call that made the frame, its head and its arguments, as they are written now."""
         self.changed = self.nodes = False
         """Something stands for another thing; some node does."""
         self.written: set[Form] = set()
@@ -97,13 +97,17 @@ class Replacing:
         assert isinstance(now, Plist)
         return now
 
-    def call(self, before: Form, parts: Sequence[Form], now: Form, parts_now: Sequence[Form]) -> None:
-        """A call and its arguments are written elsewhere now."""
-        self._forms = {before: now, head_of(before): head_of(now), **dict(zip(parts, parts_now, strict=True))}
+    def call(self, before: Frame, now: Frame) -> None:
+        """The call that made one frame makes the other now, and may be written elsewhere."""
+        if before.form is None or now.form is None or before.form is now.form:
+            return
+        self._frame = before
+        self._forms = {before.form: now.form, head_of(before.form): head_of(now.form)}
+        self._forms.update((form, now.arguments[name]) for name, form in before.arguments.items())
 
-    def form(self, form: Form) -> Form:
-        """The part of the call that shows what the prelude did for it, as it is written now."""
-        return self._forms.get(form, form)
+    def form(self, form: Form, by: Frame | None) -> Form:
+        """What shows something that the prelude did, part of the call that made the frame `by`: as it is written now."""
+        return self._forms.get(form, form) if by is not None and by is self._frame else form
 
     def value(self, value: Value, depth: int = 0) -> Value:
         """The value with present tensors, lists and plists in it."""

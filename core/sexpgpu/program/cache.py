@@ -21,9 +21,9 @@ class Cache:
 
     `known` are the readings of the file and its loads, with what their forms define, and `static` is what the static pass found in
     each form of the top level. `functions` and `values` are what definitions stood for, `lambdas` the functions of the `lambda`s
-    outside of all others; each holds while `static` says the same of its form. `inputs` are the inputs of graphs by graph, kind
-    and name, `plists` those that the runtime hands over by graph and role, and `calls` the calls that were traced. The graphs of an
-    earlier analysis must not be used any more: their nodes have moved on.
+    outside of all others; each holds while `static` says the same of its form, one of the prelude's always. `inputs` are the
+    inputs of graphs by graph, kind and name, `plists` those that the runtime hands over by graph and role, and `calls` the calls
+    that were traced. The graphs of an earlier analysis must not be used any more: their nodes have moved on.
     """
 
     def __init__(self) -> None:

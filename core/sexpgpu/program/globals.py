@@ -95,7 +95,8 @@ class Globals:
         assert form is not None
         if definition.kind not in ("defun", "defmodel") or len(form.items) < 4 or definition.parameters is None:
             return UNKNOWN
-        checked, (before, known) = self.evaluator.marks.checked.get(form.top), self.cache.functions.get(form.top, (None, None))
+        checked = self.evaluator.marks.checked.get(form.top)  # None in the prelude, which never changes
+        before, known = self.cache.functions.get(form.top, (None, None))
         if known is not None and before is checked and definition.kind == "defun":
             return _at_home(known, definition.module)
         parameters, environment = form.items[2], self._environment(definition)
