@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lsprotocol import types
 
@@ -38,7 +38,7 @@ _KINDS: dict[Kind, types.CompletionItemKind] = {
     "text": types.CompletionItemKind.Text,
 }
 _MOST_LISTED = 10_000
-_MOST_WRITTEN = 1024
+_MOST_WRITTEN = 2048
 
 
 def register(server: Server) -> None:
@@ -51,8 +51,8 @@ def register(server: Server) -> None:
         converter = server.documents.converter
         can = _can(server.client_capabilities)
         snippets = can is not None and bool(can.completion_item and can.completion_item.snippet_support)
-        defaults = can.completion_list.item_defaults if can is not None and can.completion_list is not None else None
-        ranged = "editRange" in (defaults or ())
+        defaulted = can.completion_list.item_defaults if can is not None and can.completion_list is not None else None
+        ranged = "editRange" in (defaulted or ())
         trigger = (params.context.trigger_character if params.context is not None else None) or ""
 
         def question(views: Sequence[View]) -> Ready | None:
@@ -60,18 +60,24 @@ def register(server: Server) -> None:
             found = complete(views, document.source, offset, listing, trigger)
             if found is None:
                 return None
+            uri = json.dumps(params.text_document.uri)
             place = json.dumps(server.connection.plain(converter.range(found.span)))
+            typed = found.span.start != found.span.end
             items: list[str] = []
             for each in found.items:
-                kind = converter.client.completion(_KINDS[each.kind]).value
-                text = _begun(each, kind, params.text_document.uri, snippets, ranged, found.span.start != found.span.end)
+                written = _written(each, converter.client.completion(_KINDS[each.kind]).value, snippets, ranged)
+                text = f"{{{written.same}"
+                if typed:  # a client may take items with edits for those that fit what is typed, unless it can tell by a text
+                    text += written.filter
+                if written.about:
+                    text += f', "data": [{uri}, {written.about}]'
                 if not ranged:
-                    text = f"{text}{place}}}"
+                    text += f', "textEdit": {{"newText": {written.new}, "range": {place}}}'
                 if not converter.client.resolves_documentation:
-                    text = f"{text}{_documented(views, each, converter.client)}"
+                    text += _documented(views, each, converter.client)
                 items.append(f"{text}}}")
-            defaults = f', "itemDefaults": {{"editRange": {place}}}' if ranged else ""
-            return Ready(f'{{"isIncomplete": false, "items": [{", ".join(items)}]{defaults}}}')
+            everywhere = f', "itemDefaults": {{"editRange": {place}}}' if ranged else ""
+            return Ready(f'{{"isIncomplete": false, "items": [{", ".join(items)}]{everywhere}}}')
 
         return await at_once(server, document, question)
 
@@ -106,29 +112,33 @@ def listing(folder: str) -> list[tuple[str, bool]]:
     return found
 
 
-@lru_cache(_MOST_WRITTEN)
-def _begun(item: Item, kind: int, uri: str, snippets: bool, ranged: bool, typed: bool) -> str:
-    """A CompletionItem as JSON, without its end: where the list does not say which range the items replace, that comes next.
+class _Written(NamedTuple):
+    """A CompletionItem as JSON, in pieces: the properties that are the `same` in every list, with a comma before it the `filter`
+    text, the items of its data behind the document's URI, and the `new` text."""
 
-    The lists of one place after another have most items in common, and to write one down takes longer than to find it.
+    same: str
+    filter: str
+    about: str
+    new: str
+
+
+@lru_cache(_MOST_WRITTEN)
+def _written(item: Item, kind: int, snippets: bool, ranged: bool) -> _Written:
+    """What there is to write of an item. The lists of one place after another have most items in common, and to write one down
+    takes longer than to find it. `ranged` lists say by themselves which range their items replace.
     """
     as_snippet = snippets and bool(item.snippet)
     text = item.snippet if as_snippet else item.text
     made: dict[str, Any] = {"label": item.label, "kind": kind, "sortText": item.order}
     if item.detail:
         made["detail"] = item.detail
-    if typed:  # a client may take items with edits for those that fit what is typed, all of them, unless it can tell by a text
-        made["filterText"] = item.label if item.snippet else item.text
     if as_snippet:
         made["insertTextFormat"] = types.InsertTextFormat.Snippet.value
-    if item.about[0]:
-        made["data"] = [uri, *item.about]
-    if not ranged:
-        made["textEdit"] = {"newText": text}
-        return f'{json.dumps(made)[:-2]}, "range": '
-    if text != item.label:
+    if ranged and text != item.label:
         made["textEditText"] = text
-    return json.dumps(made)[:-1]
+    filter = f', "filterText": {json.dumps(item.label if item.snippet else item.text)}'
+    about = json.dumps(item.about)[1:-1] if item.about[0] else ""
+    return _Written(json.dumps(made)[1:-1], filter, about, json.dumps(text))
 
 
 def _documented(views: Sequence[View], item: Item, client: Client) -> str:

@@ -16,8 +16,8 @@ _YOUNG = (200_000, 50, 1_000_000)
 analysis or of an answer; never through all."""
 
 _QUIET = 1.0  # seconds without an analysis
-_MOST = 40  # analyses without such a pause
-_MANY = 100_000  # new objects since the last look: a recursion without end leaves many
+_MOST = 40  # analyses since the last look, without such a pause
+_MANY = 100_000  # new objects since then: a recursion without end leaves many
 
 
 class Garbage:
@@ -39,7 +39,8 @@ class Garbage:
         self._analyses += 1
         if self._timer is not None:
             self._timer.cancel()
-        if self._analyses >= _MOST or gc.get_count()[0] >= _MANY:
+        youngest, turns, _ = gc.get_count()  # the first starts again at 0 with each turn
+        if self._analyses >= _MOST or youngest + turns * _YOUNG[0] >= _MANY:
             self._collect()
         else:
             self._timer = asyncio.get_running_loop().call_later(_QUIET, self._collect)

@@ -79,7 +79,7 @@ class Schedule:
         again = self._again.pop(key, None)
         if report is not None:
             server.publisher.take(report, edited=EDITED in (urgency, again))
-            asyncio.get_running_loop().call_later(_BREATH, self._told, key)
+            asyncio.get_running_loop().call_later(_BREATH, self._afterwards, key)
             if urgency == DEPENDENT or any(other != key and other in server.documents.world.documents for other in report.found):
                 server.refresh.compare()
         document = server.documents.world.documents.get(key)
@@ -91,8 +91,8 @@ class Schedule:
             if other != key:
                 self._start(other, DEPENDENT)
 
-    def _told(self, key: str) -> None:
-        """The client has the diagnostics: now there is time for what was not needed for them."""
+    def _afterwards(self, key: str) -> None:
+        """The diagnostics are out, if there were any to show: now there is time for what was not needed for them."""
         server = self._server
         server.worker.run(DEPENDENT, lambda: server.analyses.prepare(key))
         server.garbage.analysed()
