@@ -92,8 +92,15 @@ class Composed:
             "pair": lambda: f"(defun pair () (list {self._number()} {self._number()}))",
             "keep": lambda: f"(defun keep (p) (let ((v (getf p {self._of(':a', ':b', ':k')}))) (lambda () v)))",
             "twice": lambda: f"(defun twice (f x) {self._of('(f (f x))', '(f x)', '(+ (f x) (f x))')})",
+            "either": lambda: "(defun either (first f x) (if first (f x) (f x)))",
+            "again": lambda: f"(defun again (x) (either {self._truth()} {self._of('tanh', 'part3', 'again2')} x))",
+            "again2": lambda: f"(defun again2 (x) (either {self._truth()} {self._of('uniform-like', 'part3')} x))",
+            "uniform-like": lambda: "(defun uniform-like (x) (+ x (uniform [8])))",
             "adder": lambda: f"(defun adder (y) {self._of('(lambda (x) (+ x y))', '(lambda (x) (* x (part1 y)))')})",
             "added": lambda: f"(def added (let ((t table1)) (lambda (x) {self._of('(+ x t)', '(* x t)', 'x')})))",
+            "deep": lambda: f"(defun deep (x) (block {self._truth()} {self._of('shallow', 'tanh', 'again')} x))",
+            "shallow": lambda: f"(defun shallow (x) (block {self._truth()} tanh x))",
+            "block": lambda: "(defun block (first f x) (if first (mlp :m x [8 8] :activation f) (mlp :m x [8] :activation f)))",
             "plain": lambda: f"(def plain {self._of('3.0', '(reduce + (pair) 0)', '(getf (list :a 1.0) :a)', '(rate 1 2)')})",
             "file": lambda: f'(def file {self._of("nil", "nil", chr(34) + "a.safetensors" + chr(34))})',
             "model": lambda: f"(defmodel model (x) {self._of('', ':frozen true ')}{self._layer(0, 'x')})",
@@ -202,6 +209,8 @@ class Composed:
             lambda: f"(apply {call} (list {inner()}))",
             lambda: f"(twice {self._of(call, '(lambda (z) ' + inner('z') + ')')} {inner()})",
             lambda: f"(reduce + (dotimes (i 2) ({call} {inner()})) 0.0)",
+            lambda: f"(either {self._truth()} {self._of(call, 'again', 'again2')} {inner()})",
+            lambda: f"(cast (either {self._truth()} uniform [8]) :f32)",
             lambda: f"(if (< plain {self._number()}) {inner()} ({call} {inner()}))",
             lambda: f"(+ {inner()} {self._of('1.0', '1.0', '(uniform [8])', '(uniform [8] :salt 3)')})",
             lambda: f"(added {inner()})",
@@ -235,6 +244,7 @@ class Composed:
             lambda: f"(reduce (lambda (h i) (scope i ({call} h))) (range 2) {inner()})",
             lambda: f"(dropout {inner()} 0.5 :salt 1)",
             lambda: f"(twice {call} {inner()})",
+            lambda: f"(either {self._truth()} {self._of(call, 'again', 'deep')} {inner()})",
             lambda: f"(other {inner()} :by {self._number()})" if first < 2 else f"({call} {inner()})",
         ]
         return self._chance.choice(makes)()
@@ -252,6 +262,9 @@ class Composed:
             f"(twice (lambda (z) (layer-norm {name} z)) {inner()})",
             f"(rms-norm {name} (cast {inner()} {self._of(':f32', ':bf16', ':i32')}))",
         )
+
+    def _truth(self) -> str:
+        return self._of("true", "false")
 
     def _number(self) -> str:
         return self._of("0.5", "1.5", "2.5")
