@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from support.retracing import Follower
 
 _LAYERS, _PARTS = 4, 4
-_KINDS = [*["rewrite", "touch", "number"] * 2, *["callee", "back"] * 3, "move", "double", "drop"]
+_KINDS = [*["rewrite", "touch", "number"] * 2, *["callee", "back"] * 3, "truth", "move", "double", "drop"]
 
 _AVERAGED = """
   :objective (lambda (inputs ctx) (metric "loss" (mean (+ (model (field inputs :x)) ((ema model) (field inputs :x))))))"""
@@ -62,6 +62,8 @@ class Composed:
             pieces[index] = name, self._instead(text, r"(?<= )\d\.\d", ["0.5", "1.5", "2.5"])
         elif kind == "callee":
             pieces[index] = name, self._instead(text, r"(?<=part)\d|(?<=layer)\d|(?<=dims)\d|(?<=table)\d", ["1", "2", "3"])
+        elif kind == "truth":
+            pieces[index] = name, self._instead(text, r"(?<=either )\w+|(?<=block )\w+", ["true", "false"])
         elif kind == "move":
             pieces.insert(chance.randrange(len(pieces)), pieces.pop(index))
         elif kind == "double":
@@ -94,13 +96,13 @@ class Composed:
             "twice": lambda: f"(defun twice (f x) {self._of('(f (f x))', '(f x)', '(+ (f x) (f x))')})",
             "either": lambda: "(defun either (first f x) (if first (f x) (f x)))",
             "again": lambda: f"(defun again (x) (either {self._truth()} {self._of('tanh', 'part3', 'again2')} x))",
-            "again2": lambda: f"(defun again2 (x) (either {self._truth()} {self._of('uniform-like', 'part3')} x))",
-            "uniform-like": lambda: "(defun uniform-like (x) (+ x (uniform [8])))",
+            "again2": lambda: f"(defun again2 (x) (either {self._truth()} {self._of('tanh', 'part3')} x))",
+            "draw": lambda: f"(defun draw (s) (either {self._truth()} uniform s))",
             "adder": lambda: f"(defun adder (y) {self._of('(lambda (x) (+ x y))', '(lambda (x) (* x (part1 y)))')})",
             "added": lambda: f"(def added (let ((t table1)) (lambda (x) {self._of('(+ x t)', '(* x t)', 'x')})))",
             "deep": lambda: f"(defun deep (x) (block {self._truth()} {self._of('shallow', 'tanh', 'again')} x))",
             "shallow": lambda: f"(defun shallow (x) (block {self._truth()} tanh x))",
-            "block": lambda: "(defun block (first f x) (if first (mlp :m x [8 8] :activation f) (mlp :m x [8] :activation f)))",
+            "block": lambda: "(defun block (first f x) (if first (mlp :m x [8 8] :activation f) (mlp :m x [8 8] :activation f)))",
             "plain": lambda: f"(def plain {self._of('3.0', '(reduce + (pair) 0)', '(getf (list :a 1.0) :a)', '(rate 1 2)')})",
             "file": lambda: f'(def file {self._of("nil", "nil", chr(34) + "a.safetensors" + chr(34))})',
             "model": lambda: f"(defmodel model (x) {self._of('', ':frozen true ')}{self._layer(0, 'x')})",
@@ -210,7 +212,7 @@ class Composed:
             lambda: f"(twice {self._of(call, '(lambda (z) ' + inner('z') + ')')} {inner()})",
             lambda: f"(reduce + (dotimes (i 2) ({call} {inner()})) 0.0)",
             lambda: f"(either {self._truth()} {self._of(call, 'again', 'again2')} {inner()})",
-            lambda: f"(cast (either {self._truth()} uniform [8]) :f32)",
+            lambda: f"(+ {inner()} (either {self._truth()} {self._of('draw', 'uniform')} [8]))",
             lambda: f"(if (< plain {self._number()}) {inner()} ({call} {inner()}))",
             lambda: f"(+ {inner()} {self._of('1.0', '1.0', '(uniform [8])', '(uniform [8] :salt 3)')})",
             lambda: f"(added {inner()})",
