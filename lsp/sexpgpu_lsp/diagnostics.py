@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from typing import TYPE_CHECKING, NamedTuple
 
 from lsprotocol import types
@@ -12,8 +13,9 @@ from pygls.exceptions import JsonRpcException
 
 from sexpgpu.analysis import Analysis
 from sexpgpu.diagnostics.rules import DATA_CONTENT, DATA_MISSING
-from sexpgpu.source import Source
+from sexpgpu.source import Source, Span
 from sexpgpu_lsp.analyses import AnalysisFailed
+from sexpgpu_lsp.carrying import Carrying
 from sexpgpu_lsp.convert import NAME, Converter, UriOf, identity
 from sexpgpu_lsp.documents import Document, World
 from sexpgpu_lsp.uris import PRELUDE, file_key, uri_of
@@ -28,11 +30,26 @@ _OPTIONS = types.DiagnosticOptions(identifier=NAME, inter_file_dependencies=True
 
 
 class Found(NamedTuple):
-    """What one analysis found in one file: `uri` is the file's, `text` the source of its open document, None for the disk's."""
+    """What one analysis found in one file: `uri` is the file's, `text` the source of its open document, None for the disk's. What a
+    run found, in the source that `ran`, is carried into later ones."""
 
     uri: str
     text: Source | None
     diagnostics: list[types.Diagnostic]
+    ran: Source | None = None
+
+    def carried(self, now: Source, converter: Converter) -> Found:
+        """What the run found, at its place in the text as it is now; what was edited itself is left out."""
+        assert self.ran is not None
+        carrying = Carrying(self.ran.text, now.text)
+        diagnostics: list[types.Diagnostic] = []
+        for each in self.diagnostics:
+            span = carrying.span(converter.offset(self.ran, each.range.start), converter.offset(self.ran, each.range.end))
+            if span is not None:
+                moved = copy(each)
+                moved.range = converter.range(Span(now, *span))
+                diagnostics.append(moved)
+        return Found(self.uri, now, diagnostics)
 
 
 class Report(NamedTuple):
@@ -60,8 +77,8 @@ class Publisher:
         """By the file that it is about, then by the document whose analysis found it."""
         self._shown: dict[str, _Shown] = {}
         self._results: dict[str, _Shown] = {}
-        self._ran: dict[str, Source] = {}
-        """By what a run found is kept under, the text that was run."""
+        self._moved: dict[tuple[str, str], tuple[Found, Found]] = {}
+        """By the file and what a run found is kept under, that and what it is in the text as it was last."""
         self._everywhere: tuple[str, ...] = ()
         """The beginnings of the keys of the files that the client pulls, open or not."""
         self._may_pull = False
@@ -130,8 +147,6 @@ class Publisher:
         document = report.document
         if self._server.documents.world.source(document.key) is not document.source:
             return
-        if self._ran.get(_RUN + document.key, document.source) is not document.source:
-            self.drop(document.key)
         about = self._replace(report)
         changed = self._show(document.key, always=edited) and not edited and not pulled
         for key in about:
@@ -163,10 +178,8 @@ class Publisher:
         return [*about, *report.found]
 
     def put(self, document: Document, found: Mapping[str, Found]) -> None:
-        """Show what a run of a document found, by the key of the file, until that or the document is edited or the document is run
-        again."""
+        """Show what a run of a document found, by the key of the file, until it is edited itself or the document is run again."""
         self.drop(document.key)
-        self._ran[_RUN + document.key] = document.source
         for key, each in found.items():
             self._found.setdefault(key, {})[_RUN + document.key] = each
             if self._show(key) and self._pulls:
@@ -175,11 +188,10 @@ class Publisher:
     def drop(self, document: str) -> None:
         """Forget what a run of a document found."""
         root = _RUN + document
-        if self._ran.pop(root, None) is not None:
-            for key in [key for key, roots in self._found.items() if root in roots]:
-                self._remove(key, root)
-                if self._show(key) and self._pulls:
-                    self._refresh()
+        for key in [key for key, roots in self._found.items() if root in roots]:
+            self._remove(key, root)
+            if self._show(key) and self._pulls:
+                self._refresh()
 
     def closed(self, document: Document) -> None:
         """A document was closed: nothing of it is shown any more, nor what its analysis found in others."""
@@ -195,7 +207,9 @@ class Publisher:
         """What all analyses found in a file as it is now, each finding once, in order."""
         current = self._server.documents.world.source(key)
         found: dict[tuple[object, ...], types.Diagnostic] = {}
-        for _, each in sorted(self._found.get(key, {}).items(), key=lambda item: item[0] != key):  # its own first
+        for root, each in sorted(self._found.get(key, {}).items(), key=lambda item: item[0] != key):  # its own first
+            if each.ran is not None and current is not None and each.ran is not current:
+                each = self._carried(key, root, each, current)
             if each.text is current:
                 for diagnostic in each.diagnostics:
                     found.setdefault(identity(diagnostic), diagnostic)
@@ -203,6 +217,12 @@ class Publisher:
             if each.code == DATA_CONTENT.code:
                 found.pop((*place[:4], DATA_MISSING.code, ""), None)
         return sorted(found.values(), key=lambda each: (each.range.start.line, each.range.start.character))
+
+    def _carried(self, key: str, root: str, found: Found, now: Source) -> Found:
+        known = self._moved.get((key, root))
+        if known is None or known[0] is not found or known[1].text is not now:
+            known = self._moved[key, root] = found, found.carried(now, self._server.documents.converter)
+        return known[1]
 
     async def pulled(self, document: Document, previous: str | None) -> types.DocumentDiagnosticReport:
         """The diagnostics of a document, for a client that asks; that nothing has changed, to one that knows them."""
@@ -250,6 +270,7 @@ class Publisher:
     def _remove(self, key: str, root: str) -> None:
         roots = self._found[key]
         del roots[root]
+        self._moved.pop((key, root), None)
         if not roots:
             del self._found[key]
 

@@ -18,7 +18,7 @@ from sexpgpu_lsp.log import log
 from sexpgpu_lsp.runs_child import Child, End, Event
 from sexpgpu_lsp.runs_guard import Guard
 from sexpgpu_lsp.runs_report import Progress, Text, errors_found
-from sexpgpu_lsp.runs_why import kills, why
+from sexpgpu_lsp.runs_why import kills, more, why
 
 if TYPE_CHECKING:
     from sexpgpu_lsp.server import Server
@@ -209,7 +209,7 @@ class Runs:
         elif run.state not in _OVER or (run.state == "finished" and end.status != 0):
             run.state = "stopped" if end.status in (130, 143) else "failed"
         if run.state == "failed":
-            run.why = why(end, run.errors[-1] if run.errors else None, run.advice, kills() - run.kills)
+            run.why = why(end, run.errors[-1] if run.errors else None, run.advice, more(run.kills, kills()))
             self._tell(run, types.MessageType.Error, f"run {run.name} failed: {run.why}")
             if end.tail:
                 tail = "\n".join(end.tail)[-_LOGGED:]

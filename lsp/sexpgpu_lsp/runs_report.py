@@ -88,7 +88,7 @@ def errors_found(server: Server, text: Text, errors: Sequence[Event]) -> dict[st
         if key not in found:
             own = key == text.document.key
             uri = text.document.uri if own else server.publisher.uri_for(text.world, text.document)(source)
-            found[key] = Found(uri, text.world.source(key), [])
+            found[key] = Found(uri, text.world.source(key), [], source)
         found[key].diagnostics.append(_diagnostic(server, error, span))
     return found
 

@@ -47,9 +47,9 @@ def advice(plan: Plan | None) -> str:
     return f"{asks}, as `sexpgpu explain` shows; a smaller :batch takes less"
 
 
-def why(end: End, error: Event | None, advice: str, kills: int) -> str:
+def why(end: End, error: Event | None, advice: str, kills: int | None) -> str:
     """A sentence or a few lines. `advice` is for a run that has not enough memory; `kills` is how many processes the system has
-    ended for want of memory while the run went on."""
+    ended for want of memory while the run went on, None where it does not tell."""
     if error is not None and isinstance(error.get("message"), str):
         code, help = error.get("code"), error.get("help")
         message = cast("str", error["message"]) + (f" [{code}]" if isinstance(code, str) else "")
@@ -57,8 +57,7 @@ def why(end: End, error: Event | None, advice: str, kills: int) -> str:
     last = "\n".join(_worth_reading(end.tail))[-_TOLD:]
     name = _signal_name(-end.status) if end.status < 0 else ""
     if name == "SIGKILL" or end.status == 137:  # what a shell or a container says of it
-        likely = "the machine ran out of memory" if kills else "most likely the machine ran out of memory"
-        return f"it was killed (SIGKILL): {likely}, and the system ended its largest process; {advice}"
+        return f"it was killed (SIGKILL): {_killer(kills)} {advice}"
     reason = _SIGNALS.get(name, f"it was ended by a signal ({name})" if name else "")
     if _MEMORY.search(last):
         reason = f"the backend ran out of memory{f' ({name})' if name else ''}: {advice}"
@@ -69,13 +68,26 @@ def why(end: End, error: Event | None, advice: str, kills: int) -> str:
     return "\n".join(part for part in (reason, last) if part)
 
 
-def kills() -> int:
-    """How many processes the system has ended for want of memory since it began; 0 where it does not tell."""
+def _killer(kills: int | None) -> str:
+    if kills == 0:
+        limit = "a limit of memory or time, such as a container or a batch system sets"
+        return f"by somebody, or by {limit}, for the system itself ended no process for want of memory; if it was memory,"
+    likely = "" if kills else "most likely "
+    return f"{likely}the machine ran out of memory, and the system ended its largest process;"
+
+
+def kills() -> int | None:
+    """How many processes the system has ended for want of memory since it began; None where it does not tell."""
     with suppress(OSError, ValueError):
         for line in Path("/proc/vmstat").read_text("utf-8").splitlines():
             if line.startswith("oom_kill "):
                 return int(line.split()[1])
-    return 0
+    return None
+
+
+def more(before: int | None, now: int | None) -> int | None:
+    """How many there were between two such counts."""
+    return None if before is None or now is None else now - before
 
 
 def _worth_reading(tail: Sequence[str]) -> list[str]:

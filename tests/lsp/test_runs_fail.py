@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from lsprotocol import types
 
+from sexpgpu_lsp.runs_child import End
+from sexpgpu_lsp.runs_why import why
 from support.editor import PATIENCE, Wire, codes, uri_for
 from support.runs import PROGRESS, RunEditor, children, is_run, run_environment, runner, server_for
 from support.tiny import tiny
@@ -38,7 +40,7 @@ async def failed(editor: RunEditor, path: Path, text: str = TEXT) -> dict[str, A
 @pytest.mark.parametrize(
     ("how", "says"),
     [
-        ("SIGKILL", "ran out of memory"),
+        ("SIGKILL", "it was killed (SIGKILL)"),
         ("SIGSEGV", "the backend crashed (SIGSEGV): that is a fault in a native library"),
         ("SIGSEGV", "the last words of some library"),
         ("SIGBUS", "the disk or shared memory is full"),
@@ -64,6 +66,23 @@ async def test_why_a_run_failed_is_said_once(tmp_path: Path, how: str, says: str
         assert "Thread 0x" not in message.message
         assert "/where/it/is" not in message.message
         assert "Traceback" not in message.message
+
+
+@pytest.mark.parametrize(
+    ("kills", "says"),
+    [
+        (None, "most likely the machine ran out of memory, and the system ended its largest process; use less"),
+        (1, "the machine ran out of memory, and the system ended its largest process; use less"),
+        (0, "by somebody, or by a limit of memory or time, "),
+        (0, "the system itself ended no process for want of memory; if it was memory, use less"),
+    ],
+)
+@pytest.mark.parametrize("status", [-signal.SIGKILL, 128 + signal.SIGKILL])
+def test_memory_is_blamed_for_a_kill_as_far_as_the_system_tells(kills: int | None, says: str, status: int) -> None:
+    message = why(End(status, []), None, "use less", kills)
+    assert message.startswith("it was killed (SIGKILL): ")
+    assert says in message
+    assert ("most likely" in message) == (kills is None)
 
 
 async def test_one_that_was_killed_is_told_what_its_plan_asks_for(tmp_path: Path) -> None:
@@ -202,7 +221,7 @@ async def test_something_that_a_run_left_behind_does_not_keep_it(tmp_path: Path)
 
 @pytest.mark.claim("D2")
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
-async def test_an_error_is_a_diagnostic_at_its_place_until_the_next_edit(tmp_path: Path, encoding: str) -> None:
+async def test_an_error_is_a_diagnostic_at_its_place_until_that_is_edited(tmp_path: Path, encoding: str) -> None:
     general = types.GeneralClientCapabilities(position_encodings=[types.PositionEncodingKind(encoding)])
     async with runner("faults", types.ClientCapabilities(general=general)) as editor:
         await failed(editor, tmp_path / "a.sx", tiny(objective=BEFORE))
@@ -213,8 +232,15 @@ async def test_an_error_is_a_diagnostic_at_its_place_until_the_next_edit(tmp_pat
         assert found[0].message == "the loss is not finite"
         assert found[0].code_description is not None
         assert editor.shown == ["run a failed: the loss is not finite [E-RUN-001]"]
+        editor.replace(uri, 0, 0, "; 🎉\n\n")
         editor.write(uri, ":steps 3", ":steps 4")
-        assert await editor.codes(uri) == []
+        (found,) = await editor.published(uri)
+        assert found.code == "E-RUN-001"
+        assert editor.piece(uri, found.range) == "model"
+        editor.write(uri, "(model (getf", "(mo-del (getf")
+        assert await editor.codes(uri) == ["E-NAME-001"]
+        editor.write(uri, "(mo-del (getf", "(model (getf")
+        assert await editor.codes(uri) == ["E-RUN-001"]
 
 
 async def test_several_errors_and_what_to_do_about_them(tmp_path: Path) -> None:
@@ -248,6 +274,8 @@ async def test_a_data_file_that_a_run_has_missed_is_told_once(tmp_path: Path) ->
         assert "none.npz does not exist [E-DATA-001]" in (await editor.over(begun["run"]))["message"]
         await editor.published(uri, lambda params: codes(params.diagnostics) == ["E-DATA-001"])
         editor.write(uri, ":batch 2", ":batch 4")
+        assert await editor.codes(uri) == ["E-DATA-001"]
+        editor.write(uri, "none.npz", "other.npz")
         assert await editor.codes(uri) == ["W-DATA-001"]
 
 
@@ -261,7 +289,7 @@ async def test_a_real_run_that_is_killed(tmp_path: Path) -> None:
         facts = await editor.over(begun["run"])
         assert facts["state"] == "failed"
         assert facts["message"].startswith("it was killed (SIGKILL): ")
-        assert "the machine ran out of memory" in facts["message"]
+        assert "memory" in facts["message"]
         assert editor.states(begun["run"]) == ["started", "compiled", "failed"]
         assert (await editor.hover(uri, "defmodel")) is not None
         assert "train/loss" in (await editor.command("plot", run=begun["run"]))["html"]
@@ -307,14 +335,15 @@ async def test_the_next_run_takes_the_error_away(tmp_path: Path) -> None:
         assert [codes(each.diagnostics) for each in editor.client.published[seen:]] == [[], ["E-RUN-001"]]
 
 
-async def test_an_error_in_a_text_that_was_edited_meanwhile_has_no_place(tmp_path: Path) -> None:
+async def test_an_error_in_a_text_that_was_edited_meanwhile_is_shown_where_its_place_is_now(tmp_path: Path) -> None:
     async with runner("faults") as editor:
         uri = editor.open(TEXT, uri_for(tmp_path / "a.sx"))
         begun = await editor.command("run", uri=uri)
         editor.replace(uri, 0, 0, "; another line\n")
         facts = await editor.over(begun["run"])
         assert "not finite" in facts["message"]
-        assert await editor.codes(uri) == []
+        (found,) = await editor.published(uri, lambda params: codes(params.diagnostics) == ["E-RUN-001"])
+        assert editor.piece(uri, found.range) == "model"
         assert len(editor.shown) == 1
 
 
