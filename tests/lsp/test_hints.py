@@ -80,7 +80,7 @@ async def test_lenses_of_a_run(editor: Editor) -> None:
     assert [(each.command, each.arguments) for each in commands] == [
         ("sexpgpu.run", ({"uri": uri},)),
         ("sexpgpu.explain", ({"uri": uri, "show": True},)),
-        ("", None),
+        ("sexpgpu.explain", ({"uri": uri, "show": True},)),
     ]
     assert commands[2].title.startswith("peak memory ")
     assert {editor.piece(uri, lens.range) for lens in found} == {"defrun"}

@@ -28,12 +28,14 @@ def lenses(analysis: Analysis, module: Module, told: dict[str, str] | None = Non
     """The lenses of a file, in text order.
 
     `told` keeps from one analysis to the next what was said of a form, by its text: while the file has an error, and may not be
-    traced, that goes on standing there. Otherwise the lines below would jump with every word that somebody types.
+    traced, that goes on standing there. Otherwise the lines below would jump with every word that somebody types. Where a run is
+    declared, a figure that is chosen is explained.
     """
     found: list[Lens] = []
     before = dict(told or {})
     if told is not None:
         told.clear()
+    explained: Action = "explain" if any(top.head == "defrun" for top in module.reading.forms) else ""
     clean = all(each.rule.severity != "error" for each in analysis.diagnostics)
     for top in module.reading.forms:
         form = top.form
@@ -55,7 +57,7 @@ def lenses(analysis: Analysis, module: Module, told: dict[str, str] | None = Non
             says = says if clean else before.get(top.text, says)
             told[top.text] = says
         if says:
-            found.append(Lens(at, says))
+            found.append(Lens(at, says, explained))
     return found
 
 
