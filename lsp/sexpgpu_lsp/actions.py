@@ -1,6 +1,7 @@
 """Code actions: the changes that mend what a diagnostic says, one by one or all that are safe, and other ways to write a form.
 
-A client that can fetches the edit of an action when it is chosen; `data` then says which action of which text it was.
+A client that can fetches the edit of an action when it is chosen; `data` then says which action of which text it was. One that is
+another name for something is made in all files, as a rename is, and refused where that would be.
 """
 
 from __future__ import annotations
@@ -18,12 +19,11 @@ from sexpgpu.diagnostics.finding import Diagnostic, TextEdit
 from sexpgpu.fixes import Proposal, finished, fixed, offers, rewrites_at
 from sexpgpu.fixes.everything import Fixed, safe_edits
 from sexpgpu.project import ProjectError, Projects
-from sexpgpu.source import Span
 from sexpgpu_lsp.analyses import View
 from sexpgpu_lsp.applying import as_known
-from sexpgpu_lsp.convert import UriOf
-from sexpgpu_lsp.documents import Document, OpenFiles, World
-from sexpgpu_lsp.uris import key_of
+from sexpgpu_lsp.changes import versions, workspace_edit
+from sexpgpu_lsp.documents import Document, OpenFiles
+from sexpgpu_lsp.references import renamed
 
 if TYPE_CHECKING:
     from sexpgpu_lsp.server import Server
@@ -62,7 +62,7 @@ def register(server: Server) -> None:
 
     async def answer(params: types.CodeActionParams) -> Sequence[types.CodeAction] | Sequence[types.Command] | None:
         document = server.document(params.text_document.uri)
-        if document is None:
+        if document is None or document.read_only:
             return None
         wanted = [str(getattr(kind, "value", kind)) for kind in params.context.only or ()]
         able = Abilities(server.client_capabilities)
@@ -71,37 +71,48 @@ def register(server: Server) -> None:
         start = converter.offset(document.source, params.range.start)
         end = max(start, converter.offset(document.source, params.range.end))
 
-        def question(views: Iterator[View]) -> list[types.CodeAction]:
+        def question(views: Iterator[View]) -> list[tuple[types.CodeAction, Choice | None]]:
             found = list(views)
             make = _Maker(server, document, able)
-            actions = [
-                make.action(choice, start, end)
+            made: list[tuple[types.CodeAction, Choice | None]] = [
+                (make.action(choice, start, end), choice)
                 for choice in _choices(found, start, end)
                 if _asked_for(choice.proposal.kind, wanted, unasked=True) and (reasons or not choice.proposal.disabled)
             ]
             if _asked_for(FIX_ALL, wanted, unasked=False) and safe_edits(found[0].analysis):
-                actions += make.everything(found[0])
-            return actions
+                made += [(action, None) for action in make.everything(found[0])]
+            return made
 
-        return as_known(server, document, await server.ask(document, question))
+        actions: list[types.CodeAction] = []
+        for action, choice in await server.ask(document, question):
+            if action.data is None and choice is not None and choice.proposal.rename:
+                with suppress(JsonRpcException):  # a rename that is refused is not offered
+                    action.edit = await _rename(server, document, choice)
+                if action.edit is None:
+                    continue
+            actions.append(action)
+        return as_known(server, document, actions)
 
     async def resolve(action: types.CodeAction) -> types.CodeAction:
         document, kind, start, end, mends = _meant(server, action)
         able = Abilities(server.client_capabilities)
 
-        def question(views: Iterator[View]) -> types.CodeAction:
+        def question(views: Iterator[View]) -> Choice | None:
             found = list(views)
             make = _Maker(server, document, able)
             if kind == FIX_ALL:
                 action.edit = make.edit(_everything(server, document, found[0]).edits)
-                return action
+                return None
             for choice in _choices(found, start, end):
                 if choice.proposal.title == action.title and choice.proposal.kind == kind and _mends(choice) == mends:
                     action.edit = make.edit(finished(choice.proposal))
-                    return action
+                    return choice
             raise _changed()
 
-        return await server.ask(document, question)
+        choice = await server.ask(document, question)
+        if choice is not None and choice.proposal.rename:
+            action.edit = await _rename(server, document, choice)
+        return action
 
     server.answers(types.TEXT_DOCUMENT_CODE_ACTION, _OPTIONS)(answer)
     server.answers(types.CODE_ACTION_RESOLVE, None, lambda: JsonRpcException("this action cannot be done", _FAILED))(resolve)
@@ -112,6 +123,12 @@ _FAILED = types.LSPErrorCodes.RequestFailed.value
 
 def _changed() -> JsonRpcContentModified:
     return JsonRpcContentModified("the document has changed; ask for its actions again")
+
+
+async def _rename(server: Server, document: Document, choice: Choice) -> types.WorkspaceEdit:
+    """What stands at the diagnostic of a choice under its new name, in every file. Raises JsonRpcException where it cannot be."""
+    assert choice.diagnostic is not None
+    return await renamed(server, document, choice.diagnostic.span.start, choice.proposal.rename)
 
 
 def _choices(views: list[View], start: int, end: int) -> list[Choice]:
@@ -163,7 +180,7 @@ class _Maker:
             action.disabled = types.CodeActionDisabled(proposal.disabled)
         elif self._able.fetches:
             action.data = self._data(proposal.kind, start, end, _mends(choice))
-        else:
+        elif not proposal.rename:  # which needs more than this analysis
             action.edit = self.edit(finished(proposal))
         return action
 
@@ -213,33 +230,3 @@ def _everything(server: Server, document: Document, view: View) -> Fixed:
 def _asked_for(kind: str, wanted: list[str], *, unasked: bool) -> bool:
     """Whether a kind is one of those wanted, or inside one; `unasked` where none is named."""
     return unasked if not wanted else any(kind == each or kind.startswith(f"{each}.") or not each for each in wanted)
-
-
-def workspace_edit(
-    server: Server, world: World, document: Document, uri_of: UriOf, edits: Iterable[tuple[Span, str]], versioned: bool
-) -> types.WorkspaceEdit:
-    """The edits by file, bound to the versions that they are meant for where the client can hold them to that."""
-    by_uri: dict[str, list[tuple[Span, str]]] = {}  # several analyses may each have read a file
-    for span, text in edits:
-        by_uri.setdefault(uri_of(span.source), []).append((span, text))
-    converter = server.documents.converter
-    if not versioned:
-        return types.WorkspaceEdit(changes={uri: converter.edits(found) for uri, found in by_uri.items()})
-    changes: list[types.TextDocumentEdit] = []
-    for uri, found in by_uri.items():
-        open_one = document if uri == document.uri else world.documents.get(key_of(uri))
-        changes.append(
-            types.TextDocumentEdit(
-                text_document=types.OptionalVersionedTextDocumentIdentifier(
-                    uri=uri, version=open_one.version if open_one is not None else None
-                ),
-                edits=list(converter.edits(found)),
-            )
-        )
-    return types.WorkspaceEdit(document_changes=list(changes))
-
-
-def versions(client: types.ClientCapabilities) -> bool:
-    workspace = client.workspace
-    edit = workspace.workspace_edit if workspace is not None else None
-    return edit is not None and bool(edit.document_changes)

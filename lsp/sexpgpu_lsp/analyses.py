@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ from sexpgpu.project import ProjectError, Projects
 from sexpgpu.source import Source
 from sexpgpu_lsp.documents import Document, OpenFiles, Stamp, Used, World
 from sexpgpu_lsp.log import log
-from sexpgpu_lsp.uris import PRELUDE, file_key, key_path
+from sexpgpu_lsp.uris import file_key, key_path
 
 
 class AnalysisFailed(Exception):
@@ -149,8 +148,8 @@ class Analyses:
             ignored = self.ignore | self._ignored(document, files)
             options = Options(record=True, ignore=ignored, cache=self._caches.setdefault(key, Cache()))
             analysis = analyse(document.source, files, options)
-            if os.path.dirname(document.source.name) == PRELUDE:
-                analysis.diagnostics = []  # the language's own files, opened to read, may do what others may not
+            if document.read_only:
+                analysis.diagnostics = []  # the language's own files may do what others may not
         except Exception as error:  # noqa: BLE001  the server goes on, whatever a file brings about
             self._caches.pop(key, None)
             log.error("analysing %s failed: %s: %s", document.uri, type(error).__name__, error, exc_info=error)

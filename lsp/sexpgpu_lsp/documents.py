@@ -10,7 +10,7 @@ from typing import NamedTuple
 from sexpgpu.files import DISK
 from sexpgpu.source import BYTE_ORDER_MARK, Source
 from sexpgpu_lsp.convert import Change, Converter
-from sexpgpu_lsp.uris import file_key, key_of, path_of, source_name
+from sexpgpu_lsp.uris import PRELUDE, file_key, key_of, path_of, source_name
 
 
 class Document(NamedTuple):
@@ -21,6 +21,11 @@ class Document(NamedTuple):
     key: str
     version: int | None
     source: Source
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it is one of the language's own files, which an editor opens to show a definition."""
+        return os.path.dirname(self.source.name) == PRELUDE
 
 
 class World(NamedTuple):

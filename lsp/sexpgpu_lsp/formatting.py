@@ -29,7 +29,9 @@ def register(server: Server) -> None:
 
     async def typed(params: types.DocumentOnTypeFormattingParams) -> list[types.TextEdit] | None:
         document = server.document(params.text_document.uri)
-        return None if document is None else await server.ask(document, lambda _: _indent(server, document, params.position))
+        if document is None or document.read_only:
+            return None
+        return await server.ask(document, lambda _: _indent(server, document, params.position))
 
     server.answers(types.TEXT_DOCUMENT_FORMATTING)(whole)
     server.answers(types.TEXT_DOCUMENT_RANGE_FORMATTING)(part)
@@ -37,7 +39,7 @@ def register(server: Server) -> None:
 
 
 async def _edits(server: Server, document: Document | None, within: types.Range | None) -> list[types.TextEdit] | None:
-    if document is None:
+    if document is None or document.read_only:
         return None
     source, converter = document.source, server.documents.converter
 

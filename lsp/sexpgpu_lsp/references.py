@@ -14,8 +14,8 @@ from pygls.exceptions import JsonRpcException
 from sexpgpu.analysis import Analysis
 from sexpgpu.ide.occurrences import Occurrence, Seen, Subject, elsewhere, in_order, occurrences, subject
 from sexpgpu.ide.rename import Refused, check_name, check_subject
-from sexpgpu_lsp.actions import versions, workspace_edit
 from sexpgpu_lsp.analyses import AnalysisFailed, View
+from sexpgpu_lsp.changes import versions, workspace_edit
 from sexpgpu_lsp.convert import UriOf
 from sexpgpu_lsp.documents import Document
 from sexpgpu_lsp.reach import Beyond, beyond, outside
@@ -56,7 +56,7 @@ def register(server: Server) -> None:
         converter = server.documents.converter
 
         def question(views: Iterator[View]) -> Found | None:
-            return _at(server, document, next(views), params.position)
+            return _at(server, next(views), converter.offset(document.source, params.position))
 
         found = await server.ask(document, question)
         if found is None:
@@ -92,10 +92,11 @@ def register(server: Server) -> None:
         document = server.document(params.text_document.uri)
         if document is None:
             return None
+        _check_written(document)
         converter = server.documents.converter
 
         def question(views: Iterator[View]) -> tuple[Found, list[Verdict]] | None:
-            found = _at(server, document, next(views), params.position)
+            found = _at(server, next(views), converter.offset(document.source, params.position))
             return None if found is None else (found, _verdicts(found))
 
         answer = await server.ask(document, question)
@@ -114,26 +115,38 @@ def register(server: Server) -> None:
         if document is None:
             return None
 
-        def question(views: Iterator[View]) -> tuple[Found, list[Verdict]]:
-            found = _at(server, document, next(views), params.position)
-            if found is None:
-                raise refused("nothing stands here that has a name of the file")
-            return found, _verdicts(found, params.new_name)
-
-        found, verdicts = await server.ask(document, question)
-        if not _unsure(found.subject, verdicts):
-            _agreed(found.subject, verdicts)
-        far = await _others(server, document, found, params.new_name)
-        new = _agreed(far.subject, [*verdicts, *chain.from_iterable(far.looks)])
-        _check_texts(server, far.places)
-        edits = [] if new == far.subject.name else [(each.part, new) for each in far.places]
-        world, uri = server.documents.world, uri_for(server, document)
-        return workspace_edit(server, world, document, uri, edits, versions(server.client_capabilities))
+        return await renamed(server, document, server.documents.converter.offset(document.source, params.position), params.new_name)
 
     server.answers(types.TEXT_DOCUMENT_REFERENCES)(refer)
     server.answers(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)(highlight)
     server.answers(types.TEXT_DOCUMENT_PREPARE_RENAME)(prepare)
     server.answers(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))(rename)
+
+
+async def renamed(server: Server, document: Document, offset: int, new: str) -> types.WorkspaceEdit:
+    """Another name for what stands at an offset of a document, in every file. An error says why there can be none, or not this."""
+    _check_written(document)
+
+    def question(views: Iterator[View]) -> tuple[Found, list[Verdict]]:
+        found = _at(server, next(views), offset)
+        if found is None:
+            raise refused("nothing stands here that has a name of the file")
+        return found, _verdicts(found, new)
+
+    found, verdicts = await server.ask(document, question)
+    if not _unsure(found.subject, verdicts):
+        _agreed(found.subject, verdicts)
+    far = await _others(server, document, found, new)
+    name = _agreed(far.subject, [*verdicts, *chain.from_iterable(far.looks)])
+    _check_texts(server, far.places)
+    edits = [] if name == far.subject.name else [(each.part, name) for each in far.places]
+    world, uri = server.documents.world, uri_for(server, document)
+    return workspace_edit(server, world, document, uri, edits, versions(server.client_capabilities))
+
+
+def _check_written(document: Document) -> None:
+    if document.read_only:
+        raise refused("this is one of the language's own files, which are only to be read")
 
 
 def others(server: Server, analysis: Analysis) -> Iterator[Analysis]:
@@ -167,9 +180,9 @@ def everywhere(server: Server, analysis: Analysis, found: Subject) -> Found:
     return Found(analysis, found, seen, places)
 
 
-def _at(server: Server, document: Document, view: View, position: types.Position) -> Found | None:
-    """What stands at a position of a document, and where else."""
-    found = subject(*view, server.documents.converter.offset(document.source, position))
+def _at(server: Server, view: View, offset: int) -> Found | None:
+    """What stands at an offset of a document, and where else."""
+    found = subject(*view, offset)
     return None if found is None else everywhere(server, view.analysis, found)
 
 

@@ -8,6 +8,7 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from sexpgpu import prelude
 from support.editor import Editor, connected, uri_for
 
 TEXT = """\
@@ -159,3 +160,14 @@ async def test_the_prelude_is_only_read(editor: Editor) -> None:
     assert {uri, other} <= {each.uri for each in await referred(editor, uri, "linear")}
     with pytest.raises(JsonRpcException, match="comes with the language"):
         await renamed(editor, uri, "linear", 0, "dense")
+    path = Path(prelude.__file__).with_name("layers.sx")
+    text = path.read_text("utf-8")
+    layers = editor.open(text, path.as_uri())
+    with pytest.raises(JsonRpcException, match="only to be read"):
+        await renamed(editor, layers, "linear", 0, "dense")
+    name = types.TextDocumentIdentifier(layers)
+    asked = types.FormattingOptions(tab_size=2, insert_spaces=True)
+    assert not await editor.client.text_document_formatting_async(types.DocumentFormattingParams(name, asked))
+    whole = types.Range(types.Position(0, 0), types.Position(text.count("\n"), 0))
+    actions = types.CodeActionParams(name, whole, types.CodeActionContext(diagnostics=[]))
+    assert not await editor.client.text_document_code_action_async(actions)

@@ -19,6 +19,12 @@ class Draft:
         self._pieces: list[Change] = [(0, len(source.text), "")]
         """Each is `(start, end, "")`, taken from the source, or `(-1, -1, text)`."""
 
+    def copy(self) -> Draft:
+        """The same text, to be changed on its own."""
+        other = Draft(self.source)
+        other._pieces = self._pieces
+        return other
+
     @property
     def text(self) -> str:
         return "".join(new or self.source.text[max(start, 0) : max(end, 0)] for start, end, new in self._pieces)

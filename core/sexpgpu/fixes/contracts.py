@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 from sexpgpu.diagnostics.finding import TextEdit
 from sexpgpu.fixes.edits import around, entry_added, key_added, put_behind, replaced
 from sexpgpu.fixes.proposal import BREAK, Proposal
-from sexpgpu.fixes.spots import Spot, declared, function_of, input_parameter, last_list, spot_at
+from sexpgpu.fixes.spots import declared, function_of, input_parameter, last_list, spot_at
 from sexpgpu.fixes.table import Case, proposes
 from sexpgpu.ide.reports import named
 from sexpgpu.language.shapes import declared_pairs
-from sexpgpu.language.values import Keyword
 from sexpgpu.reader.forms import Form, KeywordForm, ListForm, NumberForm, StringForm, SymbolForm
 
 if TYPE_CHECKING:
@@ -239,58 +238,6 @@ def another_path(case: Case) -> Iterable[Proposal]:
         if isinstance(name, (KeywordForm, StringForm)):
             text = f":{name.name}-2" if isinstance(name, KeywordForm) else f'{name.text[:-1]}-2"'
             yield Proposal(f"write {text}", (replaced(name, text),))
-
-
-@proposes("W-CONTRACT-004")
-def frozen(case: Case) -> Iterable[Proposal]:
-    """What gets no update, said so: of a model, or of a `param`."""
-    parent, place = case.spot.parent, case.spot.place()
-    if parent is None:
-        return
-    if parent.head == "defmodel" and place == 1:
-        documented = any(isinstance(each, StringForm) for each in parent.items[3:4])
-        behind = parent.items[2:4] if documented and len(parent.items) > 4 else parent.items[2:3]
-        yield Proposal("freeze the model", (put_behind(list(behind)[-1], f"{BREAK}:frozen true"),))
-    elif parent.head == "param" and place == 0:
-        if not any(isinstance(each, KeywordForm) and each.name == "frozen" for each in parent.items):
-            yield Proposal("freeze the parameter", (put_behind(parent.items[-1], " :frozen true"),))
-
-
-@proposes("W-MODEL-001")
-def a_scope_of_its_own(case: Case) -> Iterable[Proposal]:
-    """A scope for each turn of the loop around the layers."""
-    spots = [spot_at(case.analysis, note.span) for note in case.diagnostic.related]
-    for spot in [case.spot, *(each for each in spots if each is not None)]:
-        turn, call = _turn(spot), spot.call
-        if turn is not None and call is not None:
-            name = turn.text
-            edits = list(around(call, f"(scope {name} ", ")"))
-            if name.startswith("_"):
-                name = "i"
-                edits = [replaced(turn, name), *around(call, f"(scope {name} ", ")")]
-            yield Proposal(f"write (scope {name} …)", tuple(edits))
-            return
-
-
-def _turn(spot: Spot) -> SymbolForm | None:
-    """The variable that tells the turns of the innermost loop around a spot apart: of `dotimes`, or of a function that runs over a
-    list."""
-    path = spot.path
-    for index in range(len(path) - 1, 0, -1):
-        form, around_it = path[index], path[index - 1]
-        if isinstance(around_it, ListForm) and around_it.head == "dotimes" and form is not around_it.items[1]:
-            return _symbol(around_it.items[1], 0)
-        if isinstance(form, ListForm) and form.head == "lambda" and len(form.items) > 2:
-            calls = isinstance(around_it, ListForm) and around_it.head in ("mapcar", "reduce") and around_it.items[1] is form
-            item = _symbol(form.items[1], -1) if calls else None
-            values = spot.known(item) if item is not None else []
-            return item if values and all(isinstance(each, (int, str, Keyword)) for each in values) else None
-    return None
-
-
-def _symbol(form: Form, index: int) -> SymbolForm | None:
-    found = form.items[index] if isinstance(form, ListForm) and form.items else None
-    return found if isinstance(found, SymbolForm) else None
 
 
 def added_pass_is_possible(analysis: Analysis) -> bool:

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from sexpgpu.diagnostics.finding import TextEdit
-from sexpgpu.fixes.edits import form_before, key_added, key_removed, put_behind, removed, removed_top, replaced
+from sexpgpu.fixes.edits import around, form_before, key_added, key_removed, put_behind, removed, removed_top, replaced
 from sexpgpu.fixes.proposal import BREAK, Proposal
-from sexpgpu.fixes.spots import declared, in_statement, last_list
+from sexpgpu.fixes.spots import declared, function_of, in_statement, last_list
 from sexpgpu.fixes.table import Case, proposes
+from sexpgpu.fixes.templates import one_form
 from sexpgpu.language.nearest import nearest
 from sexpgpu.language.shapes import declared_pairs
 from sexpgpu.language.values import Made, is_number
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 _MOST_OFFERED = 4
 _EVERY = 100
 # A required key whose value nobody can derive gets one that the declaration takes: which, is for people to say.
-_FIRST_VALUES = {
+FIRST_VALUES = {
     ("defrun", "steps"): "1000",
     ("defpass", "every"): str(_EVERY),
     ("defloader", "batch"): "16",
@@ -45,8 +46,8 @@ def a_missing_key(case: Case) -> Iterable[Proposal]:
     if key == "loader":
         for name in list(case.analysis.program.loaders)[:_MOST_OFFERED]:
             yield Proposal(f"add :loader {name}", (key_added(declaration, f":loader {name}"),))
-    elif (head, key) in _FIRST_VALUES:
-        yield Proposal(f"add :{key}", (key_added(declaration, f":{key} {_FIRST_VALUES[head, key]}"),))
+    elif (head, key) in FIRST_VALUES:
+        yield Proposal(f"add :{key}", (key_added(declaration, f":{key} {FIRST_VALUES[head, key]}"),))
 
 
 @proposes("E-CONTRACT-013", "E-GEN-005")
@@ -155,13 +156,38 @@ def a_missing_part(case: Case) -> Iterable[Proposal]:
             yield Proposal(f"add (def model {name})", (form_before(top, f"(def model {name})"),))
 
 
-@proposes("E-CONTRACT-014")
+@proposes("E-CONTRACT-013", "E-CONTRACT-014")
 def a_pass(case: Case) -> Iterable[Proposal]:
-    """A pass on the training loader, under the name by which `curriculum` asks for observations."""
-    top = case.spot.path[0]
-    pass_ = pass_text(case.analysis, top)
+    """A pass on the training loader, under the name by which `curriculum` asks for observations, or `:keep-best` for a metric."""
+    analysis, top, message = case.analysis, case.spot.path[0], case.diagnostic.message
+    asked = re.search(r'"([^"/\s]+)/([^"]*)"', top.text if case.diagnostic.code == "E-CONTRACT-014" else message)
+    report = _loss_reported(analysis) if asked is not None and asked[2] == "loss" else ()
+    if case.diagnostic.code == "E-CONTRACT-013":
+        if asked is None or not message.startswith("no pass reports") or asked[1] in analysis.unit.main.passes:
+            return
+        graph = analysis.program.objective
+        if not report and (graph is None or all(each.name != asked[2] for each in graph.metrics)):
+            return  # nor would the pass
+    pass_ = _pass_text(analysis, asked[1] if asked else "eval")
     if pass_:
-        yield Proposal("add a pass", (form_before(top, pass_),))
+        title = "add a pass, and report the loss" if report else "add a pass"
+        yield Proposal(title, (form_before(top, pass_), *report))
+
+
+def _loss_reported(analysis: Analysis) -> tuple[TextEdit, ...]:
+    """What `objective` returns, as the metric "loss"; nothing where that is reported."""
+    objective, graph = function_of(analysis, "objective"), analysis.program.objective
+    if objective is None or graph is None or any(each.name == "loss" for each in graph.metrics):
+        return ()
+    return around(_returned(objective), '(metric "loss" ', ")")
+
+
+def _returned(function: ListForm) -> Form:
+    """The form whose value a function returns."""
+    form = function.items[-1]
+    while isinstance(form, ListForm) and form.head in ("let", "let*", "progn") and len(form.items) > 2:
+        form = form.items[-1]
+    return form
 
 
 def _is_short(source: Made | None, batch: int | None) -> bool:
@@ -171,12 +197,16 @@ def _is_short(source: Made | None, batch: int | None) -> bool:
 
 
 def pass_text(analysis: Analysis, top: Form) -> str:
-    """A pass on the training loader; empty where there is none."""
+    """A pass on the training loader, under the name by which a form asks for one; empty where there is no such loader."""
+    asked = re.search(r'"([^"/\s]+)/[^"]*"', top.text)
+    return _pass_text(analysis, asked[1] if asked else "eval")
+
+
+def _pass_text(analysis: Analysis, name: str) -> str:
     loader = analysis.program.training
     if loader is None or any(_is_short(source, loader.batch) for source in loader.sources or ()):
         return ""
-    asked = re.search(r'"([^"/\s]+)/[^"]*"', top.text)
-    return f"(defpass {asked[1] if asked else 'eval'}{BREAK}:loader {loader.name}{BREAK}:every {_EVERY})"
+    return f"(defpass {name}{BREAK}:loader {loader.name}{BREAK}:every {_EVERY})" if one_form(name) is not None else ""
 
 
 @proposes("E-CONTRACT-021")

@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from sexpgpu.fixes.comments import loses_comments
 from sexpgpu.fixes.edits import around, put_behind, replaced
 from sexpgpu.fixes.proposal import Proposal
 from sexpgpu.fixes.spots import Spot
 from sexpgpu.fixes.table import Case, proposes
-from sexpgpu.graph.nodes import Node
+from sexpgpu.graph.nodes import Node, Shape
 from sexpgpu.language.dtypes import BOOL, DTYPES, DType
+from sexpgpu.language.marks import Local
 from sexpgpu.language.special import SPECIAL_FORMS
-from sexpgpu.language.values import List
-from sexpgpu.reader.forms import Form, KeywordForm, ListForm, NumberForm, StringForm, VectorForm
+from sexpgpu.language.values import List, Unknown, Value
+from sexpgpu.ops.operands import broadcast_shapes
+from sexpgpu.reader.forms import Form, KeywordForm, ListForm, NumberForm, StringForm, SymbolForm, VectorForm
 
 _ON_TENSORS = {"not": "logical-not", "equal": "=", "and": "logical-and", "or": "logical-or"}
 _WIDER = ("i16", "i32", "i64")
@@ -141,23 +144,21 @@ def decided_in_the_graph(case: Case) -> Iterable[Proposal]:
     if parent is None:
         return
     if place == 0 and grand is not None and grand.head == "cond" and parent in grand.items[1:]:
-        yield from _of_cond(grand)
+        yield from _of_cond(case, grand)
     if place < 1:
         return
     head, operands = parent.items[0], parent.items[1:]
     word = _ON_TENSORS.get(parent.head or "", "")
     if parent.head == "if" and place == 1 and len(operands) == 3:
         if _are_tensors(operands[1:]):
-            yield Proposal("write where", (replaced(head, "where"),), safe=_picks(operands[1:]))
+            sure = _picks(operands[1:]) and _may_meet(case.spot, operands[0], operands[1:])
+            yield Proposal("write where", (replaced(head, "where"),), safe=sure)
     elif parent.head in ("and", "or"):
         sure = all(_is_condition(case.spot, each) for each in operands)
-        if len(operands) == 2:
-            yield Proposal(f"write {word}", (replaced(head, word),), safe=sure)
-        elif len(operands) > 2:
-            text = operands[0].text
-            for item in operands[1:]:
-                text = f"({word} {text} {item.text})"
-            yield Proposal(f"write {word}", (replaced(parent, text),), safe=sure)
+        if len(operands) > 1:  # two by two, from the left
+            rest = [put_behind(each, ")") for each in operands[1:-1]]
+            edits = (replaced(head, " (".join([word] * (len(operands) - 1))), *rest)
+            yield Proposal(f"write {word}", edits, safe=sure)
     elif parent.head == "not" and not _is_condition(case.spot, case.spot.form):
         yield Proposal("write (= … 0)", (replaced(head, "="), put_behind(operands[0], " 0")))
     elif word:
@@ -170,17 +171,47 @@ def _is_condition(spot: Spot, form: Form) -> bool:
     return bool(nodes) and all(node.dtype is BOOL for node in nodes)
 
 
-def _of_cond(cond: ListForm) -> Iterable[Proposal]:
+def _may_meet(spot: Spot, condition: Form, branches: Iterable[Form]) -> bool:
+    """Whether `where` takes a condition and branches, as far as their values are known."""
+    deciding = [value for value in _values(spot, condition) if not isinstance(value, Unknown)]
+    picked = [value for each in branches for value in _values(spot, each) if not isinstance(value, Unknown)]
+    nodes = [value for value in picked if isinstance(value, Node)]
+    dtypes = {node.dtype for node in nodes}
+    if any(not isinstance(value, (Node, int, float)) for value in picked) or len(dtypes) > 1:
+        return False
+    if any(isinstance(value, float) for value in picked) and any(not dtype.is_float for dtype in dtypes):
+        return False
+    shape: Shape | None = ()
+    for value in (*deciding, *nodes):
+        if shape is None or not isinstance(value, Node):
+            return False
+        shape = broadcast_shapes(shape, value.shape)
+    return shape is not None and all(isinstance(value, Node) and value.dtype is BOOL for value in deciding)
+
+
+def _values(spot: Spot, form: Form) -> list[Value]:
+    """What a form evaluated to, or would have, where it is a variable."""
+    local = spot.analysis.marks.references.get(form) if isinstance(form, SymbolForm) else None
+    if not isinstance(local, Local) or spot.known(form):
+        return spot.known(form)
+    return spot.known(local.name_form) or (spot.known(local.value) if local.value is not None else [])
+
+
+def _of_cond(case: Case, cond: ListForm) -> Iterable[Proposal]:
     """`cond` as `where` in `where`; the last clause must be what is left."""
     clauses = [clause for clause in cond.items[1:] if isinstance(clause, ListForm) and len(clause.items) == 2]
     if len(clauses) != len(cond.items) - 1 or len(clauses) < 2 or clauses[-1].items[0].text != "true":
         return
-    if not _are_tensors([clause.items[1] for clause in clauses]):
+    branches = [clause.items[1] for clause in clauses]
+    if not _are_tensors(branches):
         return
-    text = clauses[-1].items[1].text
+    text = branches[-1].text
     for clause in reversed(clauses[:-1]):
         text = f"(where {clause.items[0].text} {clause.items[1].text} {text})"
-    yield Proposal("write where", (replaced(cond, text),), safe=len(clauses) == 2)
+    edits = (replaced(cond, text),)
+    if not loses_comments(case.spot.module, edits):
+        sure = len(clauses) == 2 and _may_meet(case.spot, clauses[0].items[0], branches)
+        yield Proposal("write where", edits, safe=sure)
 
 
 def _are_tensors(branches: Iterable[Form]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from sexpgpu.diagnostics.finding import TextEdit
+from sexpgpu.fixes.comments import block_above, end_of_line
 from sexpgpu.fixes.proposal import BREAK
 from sexpgpu.language.shapes import declared_pairs
 from sexpgpu.reader.forms import Form, KeywordForm, ListForm
@@ -44,9 +45,9 @@ def removed(parent: ListForm, first: Form, last: Form | None = None) -> TextEdit
     while before and text[before - 1] in _WHITE:
         before -= 1
     line = source.line_starts[source.line_at(max(before - 1, 0))]
-    commented = (
-        before < start and ("\n" in text[before:start] or "\r" in text[before:start]) and _ends_in_comment(source, line, before)
-    )
+    broken = "\n" in text[before:start] or "\r" in text[before:start]
+    # A line end in front of which a comment may stand has to stay, unless another follows.
+    commented = broken and text[end : end + 1] not in ("\r", "\n") and _ends_in_comment(source, line, before)
     if parent.items and parent.items[0] is first:
         while text[end : end + 1] and text[end] in _WHITE:
             end += 1
@@ -55,14 +56,17 @@ def removed(parent: ListForm, first: Form, last: Form | None = None) -> TextEdit
 
 
 def _ends_in_comment(source: Source, line: int, end: int) -> bool:
-    """Whether what stands in front of an offset on its line may be a comment: then the line end behind it has to stay."""
+    """Whether what stands in front of an offset on its line may be a comment."""
     return _COMMENT_BEFORE.search(source.text[line:end]) is not None
 
 
 def removed_top(form: Form) -> TextEdit:
-    """Take a form of the top level out, with the line end behind it and the blank lines that this leaves."""
+    """Take a form of the top level out, with the comments that are its own, the line end behind it and the blank lines that this
+    leaves."""
     source, start, end = form.span
     text = source.text
+    end = end_of_line(source, start, end)
+    start = block_above(form)
     while end < len(text) and text[end] in " \t":
         end += 1
     while end < len(text) and text[end] in "\r\n":

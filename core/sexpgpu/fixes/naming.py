@@ -6,13 +6,17 @@ import re
 from collections.abc import Iterable
 
 from sexpgpu.diagnostics.finding import TextEdit
-from sexpgpu.fixes.edits import removed, removed_top, replaced
+from sexpgpu.fixes.comments import loses_comments, unwrapped
+from sexpgpu.fixes.edits import put_before, put_behind, removed, removed_top, replaced
 from sexpgpu.fixes.proposal import Proposal
+from sexpgpu.fixes.spots import symbols_in
 from sexpgpu.fixes.table import Case, proposes
 from sexpgpu.ide.occurrences import Seen, occurrences, parameters_of, subject
+from sexpgpu.ide.places import comments_in
 from sexpgpu.ide.rename import Refused, check_name, check_subject
 from sexpgpu.language.marks import Local
 from sexpgpu.language.special import SPECIAL_FORMS, TOP_LEVEL
+from sexpgpu.program.unit import Definition
 from sexpgpu.reader.forms import ConstantForm, Form, KeywordForm, ListForm, NumberForm, StringForm, SymbolForm, VectorForm
 
 _ELSEWHERE = re.compile(r"^write ([^\s,]+)(?:,| of a list| for a value|\Z)")
@@ -35,10 +39,18 @@ def one_definition(case: Case) -> Iterable[Proposal]:
     first = case.spot.module.scope.get(case.spot.form.text)
     if isinstance(top, ListForm) and first is not None and first.form is not None and first.form is not top:
         same = " ".join(first.form.text.split()) == " ".join(top.text.split())
-        yield Proposal("remove this definition", (removed_top(top),), safe=same)
+        edit = removed_top(top)
+        yield Proposal("remove this definition", (edit,), safe=same and _said_again(case, edit))
     if isinstance(top, ListForm) and isinstance(case.spot.form, SymbolForm):
         free = _free(case, f"{case.spot.form.name}-2")
         yield Proposal(f"rename to {free}", (replaced(case.spot.form, free),))
+
+
+def _said_again(case: Case, edit: TextEdit) -> bool:
+    """Whether the comments that go are written elsewhere, too."""
+    text = case.spot.source.text
+    gone = (text[start:end] for start, end in comments_in(case.spot.module) if edit.span.start <= start < edit.span.end)
+    return all(text.count(comment) > 1 for comment in gone)
 
 
 def _free(case: Case, name: str) -> str:
@@ -52,7 +64,7 @@ def _free(case: Case, name: str) -> str:
 
 @proposes("W-NAME-001")
 def a_name_of_its_own(case: Case) -> Iterable[Proposal]:
-    """Another name for a definition that hides one of the language, wherever it stands."""
+    """Another name for a definition that hides one of the language, wherever it stands: in files that load this one, too."""
     analysis, spot = case.analysis, case.spot
     found = subject(analysis, spot.module, spot.span.start)
     if found is None:
@@ -64,7 +76,7 @@ def a_name_of_its_own(case: Case) -> Iterable[Proposal]:
         name = check_name(seen, name)
     except Refused:
         return
-    yield Proposal(f"rename to {name}", tuple(TextEdit(place.part, name) for place in seen.places))
+    yield Proposal(f"rename to {name}", tuple(TextEdit(place.part, name) for place in seen.places), rename=name)
 
 
 @proposes("H-NAME-001")
@@ -90,10 +102,37 @@ def unused(case: Case) -> Iterable[Proposal]:
         and binding is not None
         and bindings is not None
     ):
+        title = f"remove the binding of {local.name}{_dropped(case, binding)}"
         if len(bindings.items) > 1:
-            yield Proposal(f"remove the binding of {local.name}", (removed(bindings, binding),))
+            yield Proposal(title, (removed(bindings, binding),))
         elif len(around.items) == 3:
-            yield Proposal(f"remove the binding of {local.name}", (replaced(around, around.items[2].text),))
+            edits = unwrapped(case.spot.module, around, around.items[2], binding.span)
+            yield from [Proposal(title, edits)] if edits is not None else []
+
+
+_DROPPED = {
+    "metric": "the metric that it reports",
+    "diagnostic": "the diagnostic that it reports",
+    "counter": "the counter that it counts",
+    "print": "what it prints",
+}
+
+
+def _dropped(case: Case, binding: Form) -> str:
+    """What a binding does besides giving a value, in the words of a title: it, or a function of the file that it names."""
+    references = case.analysis.marks.references
+    found: dict[str, None] = {}
+    waiting, seen = [binding], {binding}
+    while waiting:
+        for symbol in symbols_in(waiting.pop()):
+            named = references.get(symbol)
+            if isinstance(named, Definition) and named.form is None and named.name in _DROPPED:
+                found[_DROPPED[named.name]] = None
+            elif isinstance(named, Definition) and named.form is not None and named.form not in seen:
+                seen.add(named.form)
+                waiting.append(named.form)
+    said = list(found) if len(found) < 2 else ["all that it reports"]
+    return f", and {said[0]}" if said else ""
 
 
 # Forms
@@ -108,8 +147,8 @@ def in_their_brackets(case: Case) -> Iterable[Proposal]:
         items = parent.items
         pairs = list(zip(items[::2], items[1::2], strict=False))
         if len(items) % 2 == 0 and all(isinstance(name, SymbolForm) for name in items[::2]) and around.items[1] is parent:
-            text = " ".join(f"({name.text} {value.text})" for name, value in pairs)
-            yield Proposal("put the bindings in brackets", (replaced(parent, f"({text})"),), safe=len(items) == 2)
+            edits = [edit for name, value in pairs for edit in (put_before(name, "("), put_behind(value, ")"))]
+            yield Proposal("put the bindings in brackets", tuple(edits), safe=len(items) == 2)
     elif message.startswith("a parameter list stands") and not isinstance(form, (ListForm, KeywordForm, StringForm, NumberForm)):
         twice = next((each for each in parent.items[1:3] if each.text == parent.head), None) if parent is not None else None
         if twice is not None and parent is not None:
@@ -124,8 +163,7 @@ def in_their_brackets(case: Case) -> Iterable[Proposal]:
             )
     elif message.startswith("the bindings of") and parent is not None and isinstance(form, SymbolForm) and len(parent.items) > 3:
         name, value = form, parent.items[2]
-        edits = (replaced(name, f"(({name.text} {value.text}))"), removed(parent, value))
-        yield Proposal("put the binding in brackets", edits)
+        yield Proposal("put the binding in brackets", (put_before(name, "(("), put_behind(value, "))")))
     elif message.startswith("`let` binds"):
         yield from _let_star(case.spot.above(3), around)
 
@@ -156,7 +194,8 @@ def a_definition(case: Case) -> Iterable[Proposal]:
     elif head.name == "define" and len(items) > 2 and isinstance(items[1], ListForm) and items[1].items:
         name, *parameters = (each.text for each in items[1].items)
         edits = (replaced(head, "defun"), replaced(items[1], f"{name} ({' '.join(parameters)})"))
-        yield Proposal("write defun", edits, safe=True)
+        if not loses_comments(case.spot.module, edits):
+            yield Proposal("write defun", edits, safe=True)
     else:
         from sexpgpu.language.nearest import nearest
 
@@ -175,8 +214,6 @@ def without_the_rest(case: Case) -> Iterable[Proposal]:
     if parent.head == "if" and index == 3:
         return
     if parent.head == "if" and rest:
-        whole = parent.items[index - 1]
-        text = " ".join(each.text for each in (whole, *rest))
-        edits = (replaced(whole, f"(progn {text})"), removed(parent, rest[0], rest[-1]))
+        edits = (put_before(parent.items[index - 1], "(progn "), put_behind(rest[-1], ")"))
         yield Proposal("wrap the last parts in progn", edits)
     yield Proposal("leave out what is too much", (removed(parent, rest[0], rest[-1]),))

@@ -13,7 +13,8 @@ BREAK = "\ue0ff"
 class Proposal(NamedTuple):
     """A change, as edits that may touch several files. `safe` is as in `diagnostics.finding.Fix`.
 
-    `kind` is the editor's word for it. One that cannot be made has no edits, and `disabled` says why.
+    `kind` is the editor's word for it. One that cannot be made has no edits, and `disabled` says why. `rename` is the name that it
+    gives to what stands at its diagnostic: the edits are those of the files that the analysis knows, and others may load these.
     """
 
     title: str
@@ -21,3 +22,4 @@ class Proposal(NamedTuple):
     safe: bool = False
     kind: str = "quickfix"
     disabled: str = ""
+    rename: str = ""

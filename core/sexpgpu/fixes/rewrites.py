@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sexpgpu.diagnostics.finding import TextEdit
+from sexpgpu.fixes.comments import loses_comments, silences, unwrapped
 from sexpgpu.fixes.contracts import added_pass_is_possible, generated_names, prepare_entry
 from sexpgpu.fixes.declarations import pass_text
 from sexpgpu.fixes.dtypes import tensors
 from sexpgpu.fixes.edits import around, form_before, key_added, put_before, removed, replaced
 from sexpgpu.fixes.generation import finish_text
 from sexpgpu.fixes.proposal import BREAK, Proposal
+from sexpgpu.fixes.scopes import captured, why_no_expression
 from sexpgpu.fixes.spots import Spot, body_start, enclosing, spot_at, symbols_in
 from sexpgpu.graph.nodes import Node
 from sexpgpu.ide.places import forms_at, module_of, on_edge
@@ -43,7 +45,7 @@ def rewrites_at(analysis: Analysis, source: Source, start: int, end: int) -> lis
         if spot is not None and spot.form not in analysis.marks.broken:
             found += [*_extracted(spot), *_cast(spot)]
     found += [*_inlined(here), *_let(here), *_declared(here)]
-    return found
+    return [each for each in found if not loses_comments(module, each.edits)]
 
 
 def _selected(analysis: Analysis, source: Source, start: int, end: int) -> Spot | None:
@@ -59,8 +61,9 @@ def _extracted(spot: Spot) -> Iterator[Proposal]:
     """The expression under a name, bound around the nearest part that is evaluated whenever it is."""
     title = "extract into a let binding"
     host = _host(spot)
-    if isinstance(spot.form, KeywordForm) or not _is_expression(spot):
-        yield Proposal(title, (), kind=EXTRACT, disabled="what is selected is no expression")
+    reason = why_no_expression(spot)
+    if reason:
+        yield Proposal(title, (), kind=EXTRACT, disabled=reason)
     elif host is None:
         yield Proposal(title, (), kind=EXTRACT, disabled="there is no body around it in which it could be bound")
     else:
@@ -74,12 +77,6 @@ def _extracted(spot: Spot) -> Iterator[Proposal]:
             before, behind = around(host, f"(let (({name} {spot.form.text})){BREAK}", ")")
             edits = (before, replaced(spot.form, name), behind)
         yield Proposal(title, edits, kind=EXTRACT)
-
-
-def _is_expression(spot: Spot) -> bool:
-    """Whether the form is evaluated: it stands neither where a name is bound nor at the head of a call, nor is it quoted."""
-    parent = spot.parent
-    return bool(spot.known(spot.form)) and (parent is None or parent.items[0] is not spot.form)
 
 
 def _host(spot: Spot) -> Form | None:
@@ -132,7 +129,7 @@ def _fresh_name(spot: Spot, host: Form) -> str:
 
 def _cast(spot: Spot) -> Iterator[Proposal]:
     """A tensor in another dtype."""
-    if not isinstance(spot.form, (ListForm, SymbolForm)) or not _is_expression(spot):
+    if not isinstance(spot.form, (ListForm, SymbolForm)) or why_no_expression(spot):
         return
     nodes: list[Node] = tensors(spot, spot.form)
     for dtype in (":f32", ":i32") if nodes else ():
@@ -148,40 +145,33 @@ def _inlined(spot: Spot) -> Iterator[Proposal]:
         return
     if binding.items[0] is not form or len(binding.items) != 2 or not isinstance(form, SymbolForm):
         return
-    references = spot.analysis.marks.references
+    references, value = spot.analysis.marks.references, binding.items[1]
     local = references.get(form)
-    uses = [each for each in symbols_in(let) if references.get(each) is local and each is not form]
-    if local is None or len(uses) != 1 or not _same_moment(spot, let, uses[0], binding.items[1]):
+    alike = [each for each in symbols_in(let) if each.name == form.name and each is not form]
+    named = [each for each in alike if references.get(each, local) is local]
+    if len(named) != 1 or named[0] not in references or not _may_move(spot, let, form, named[0], value):
         return
-    value = binding.items[1].text
+    edits: tuple[TextEdit, ...] | None = None
     if len(bindings.items) > 1:
-        edits: tuple[TextEdit, ...] = (removed(bindings, binding), replaced(uses[0], value))
+        edits = (removed(bindings, binding), replaced(named[0], value.text))
     elif len(let.items) == 3:
-        body = let.items[2]
-        source, start, end = body.span
-        edits = (
-            TextEdit(Span(source, let.span.start, start), ""),
-            replaced(uses[0], value),
-            TextEdit(Span(source, end, let.span.end), ""),
-        )
-    else:
-        return
-    yield Proposal(f"inline {form.name}", edits, kind=INLINE)
+        rest = unwrapped(spot.module, let, let.items[2], value.span)
+        edits = (rest[0], replaced(named[0], value.text), rest[1]) if rest is not None else None
+    if edits is not None:
+        yield Proposal(f"inline {form.name}", edits, kind=INLINE)
 
 
-def _same_moment(spot: Spot, let: ListForm, use: SymbolForm, value: Form) -> bool:
-    """Whether the value means the same where it is read: nothing in it is bound again on the way, and it is evaluated once."""
-    names = {each.name for each in symbols_in(value)}
-    between = forms_at(spot.module, use.span.start)
-    inner = between[between.index(let) + 1 :] if let in between else []
-    if any(
-        isinstance(form, ListForm) and form.head in ("lambda", "dotimes", "dolist", "scope", "if", "when", "cond", "and", "or")
-        for form in inner
-    ):
+_NOT_ONCE = ("lambda", "dotimes", "dolist", "scope", "if", "when", "unless", "cond", "and", "or")
+"""What evaluates its parts later, not at all, again, or under other paths."""
+
+
+def _may_move(spot: Spot, let: ListForm, name: SymbolForm, use: SymbolForm, value: Form) -> bool:
+    """Whether the value means the same where its name is read: it is evaluated once, and what it reads is what it was."""
+    path = forms_at(spot.module, use.span.start)
+    inner = path[path.index(let) + 1 :] if let in path else []
+    if not inner or any(isinstance(form, ListForm) and form.head in _NOT_ONCE for form in inner):
         return False
-    bound = {local.name for local in spot.analysis.marks.locals if local.form in inner}
-    bound |= {local.name for local in spot.analysis.marks.locals if local.form is let and let.head == "let*"}
-    return not names & bound
+    return not captured(spot.analysis, value, path, name) and not silences(spot.module, name.span.start, value.span.end)
 
 
 def _let(spot: Spot) -> Iterator[Proposal]:

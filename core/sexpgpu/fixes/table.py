@@ -22,8 +22,11 @@ _MODULES = (
     "templates",
     "reports",
     "declarations",
+    "parts",
     "contracts",
+    "layers",
     "draws",
+    "salting",
     "generation",
 )
 """Whoever proposes, in the order in which proposals for one code are offered; read when the first diagnostic is asked for."""

@@ -1,23 +1,20 @@
-"""What can only be said once every graph is traced: reads of ctx, unread names, idle parameters, unreachable models, draws."""
+"""What can only be said once every graph is traced: reads of ctx, unread names, idle parameters, unreachable models."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 from sexpgpu.diagnostics import rules
 from sexpgpu.diagnostics.finding import Related
 from sexpgpu.graph.nodes import Node
 from sexpgpu.language.ctx import CTX, counter_keys
-from sexpgpu.language.frames import GENERATOR_ROLES, Trace
+from sexpgpu.language.frames import GENERATOR_ROLES
 from sexpgpu.language.values import Keyword, List, Model, Nil, Unknown, Value
 from sexpgpu.ops.operands import instead
 from sexpgpu.program.builder import Builder
+from sexpgpu.program.draws import check_draws, step_traces
 from sexpgpu.program.generator import Generated
 from sexpgpu.program.model import Parameter
 from sexpgpu.program.training import Stage
 from sexpgpu.reader.forms import Form
-
-STEP_ROLES = GENERATOR_ROLES | {"prepare", "objective"}
 
 
 def check_all(builder: Builder, generated: Generated, stage: Stage) -> None:
@@ -28,13 +25,6 @@ def check_all(builder: Builder, generated: Generated, stage: Stage) -> None:
     check_idle(builder)
     check_draws(builder)
     check_stacking(builder)
-
-
-def step_traces(builder: Builder) -> Iterator[Trace]:
-    """The graphs of the step: the generator's, `prepare`, `objective`."""
-    for trace in builder.traces:
-        if trace.role in STEP_ROLES and trace.owner is None:
-            yield trace
 
 
 # ctx
@@ -135,7 +125,7 @@ def check_idle(builder: Builder) -> None:
         return
     if any(trace.incomplete for trace in builder.traces):
         return
-    fed = _fed(objective.outputs[""])
+    fed = fed_into(objective.outputs[""])
     found = reachable(builder)
     idle: dict[str, list[Parameter]] = {}
     used: set[str] = set()
@@ -161,7 +151,7 @@ def check_idle(builder: Builder) -> None:
             builder.evaluator.report(rules.PARAMETER_IDLE, parameter.shown, message, help)
 
 
-def _fed(loss: Node) -> set[str]:
+def fed_into(loss: Node) -> set[str]:
     """The paths of the parameters that a loss depends on through float nodes."""
     found: set[str] = set()
     seen = {loss}
@@ -179,48 +169,7 @@ def _fed(loss: Node) -> set[str]:
     return found
 
 
-# Draws and stacking
-
-
-def leaves(node: Node) -> set[str]:
-    """What a node is made from: the kinds of the inputs that it depends on, `parameter` for parameters. `:steps` is a constant."""
-    found: set[str] = set()
-    seen: set[int] = set()
-    waiting = [node]
-    while waiting:
-        one = waiting.pop()
-        if one.index in seen:
-            continue
-        seen.add(one.index)
-        if one.op == "input":
-            if (one.attrs["kind"], one.attrs["name"]) != ("ctx", "steps"):
-                found.add(str(one.attrs["kind"]))
-        elif one.op == "parameter":
-            found.add("parameter")
-        else:
-            waiting.extend(one.inputs)
-    return found
-
-
-def check_draws(builder: Builder) -> None:
-    """Draws that come out alike where they hardly should: at every step (W-GEN-001), in every trip (W-GEN-005)."""
-    for trace in builder.traces:
-        if trace.role == "record":
-            for draw in trace.draws:
-                if draw.salt is None:
-                    message = "this draw has no salt: it is the same in every record"
-                    builder.evaluator.report(rules.DRAW_CONSTANT, draw.form, message, "write :salt index")
-    for trace in step_traces(builder):
-        generates = trace.role in GENERATOR_ROLES
-        for draw in trace.draws:
-            made_from = leaves(draw.salt) if draw.salt is not None else set[str]()
-            if made_from <= ({"trip"} if generates else set()):
-                message = "this draw is the same at every step and microbatch"
-                help = "write :salt (getf ctx :step), or (+ (* (getf ctx :step) 65536) (getf ctx :microbatch))"
-                builder.evaluator.report(rules.DRAW_CONSTANT, draw.form, message, help)
-            elif trace.role == "generate.step" and not made_from & {"trip", "state"}:
-                message = "this draw is the same in every trip: its salt does not read the trip"
-                builder.evaluator.report(rules.DRAW_SAME_TRIP, draw.form, message, "add the trip to the salt")
+# Stacking
 
 
 def unstacking(builder: Builder) -> list[tuple[str, Form]]:

@@ -73,7 +73,7 @@ def test_standard_input_is_no_file(monkeypatch: pytest.MonkeyPatch, capsys: pyte
 
 
 def test_a_fix_that_brings_another_error_is_not_made() -> None:
-    text = "(def a (ones [3 4] :f32y))\n(def b (matmul (ones [2 3] :bf16) a))\n(def c (sum (zeros [2]) :axis 0))\n"
+    text = "(def a (ones [3 4] :f32y))\n(def b (matmul (ones [2 7] :f32) a))\n(def c (sum (zeros [2]) :axis 0))\n"
     source = Source("run.sx", text)
     done = fixed(analyse(source, options=Options(record=True)))
     assert done.text == text.replace(":axis", ":axes")

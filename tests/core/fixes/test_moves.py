@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -128,12 +129,81 @@ def test_a_metric_of_a_state_that_is_handed_on_whole() -> None:
     assert codes(text) == []
 
 
+STATE = '(metric "size 🙂" size)'
+
+
+@pytest.mark.parametrize(
+    ("metric", "others", "reported"),
+    [
+        ('(metric "loss" size)', "", '(metric "generated loss" (field inputs :loss))'),
+        ('(metric "loss" size)', '(metric "generated loss" 1.0)', '(metric "generated loss 2" (field inputs :loss))'),
+        ('(metric "\\"a\\" 1" size)', '(metric "\\"a\\" 1" 1.0)', '(metric "generated \\"a\\" 1" (field inputs :a-1))'),
+        ('(metric "size" size :reduce :max)', "", '(metric "size" (field inputs :size) :reduce :max)'),
+        (
+            '(metric "size" size :weight (sum z))',
+            "",
+            '(metric "size" (field inputs :size) :weight (field inputs :size-weight))',
+        ),
+        (
+            '(metric "size" (* 2.0 size) :weight 3 :reduce :mean)',
+            "",
+            '(metric "size" (field inputs :size) :reduce :mean :weight (field inputs :size-weight))',
+        ),
+        ('(metric "size" (/ 5 2))', "", '(metric "size" (field inputs :size))'),
+    ],
+)  # fmt: skip
+def test_a_metric_goes_along_with_its_keywords_under_a_name_that_is_free(metric: str, others: str, reported: str) -> None:
+    objective = OBJECTIVE.replace('"The error."\n', f'"The error."\n  {others}\n' if others else '"The error."\n')
+    generate = GENERATE.replace(STATE, metric).replace("(list :z z)", "(list :z (* size z))")
+    text = mended(HEAD + generate + PREPARE + objective + TAIL, TITLE)
+    assert f'"The error."\n  {reported}\n' in text
+    assert codes(text) == []
+
+
+@pytest.mark.parametrize("end", ["(list :z z)", "(let ((q z)) (list :z q))", "(let* ((q z)) (list :z q))"])
+@pytest.mark.parametrize(
+    ("body", "entry"),
+    [
+        ('(let ((m (metric "level" (mean (abs z))))) END)', "m"),
+        ('(let* ((m (metric "level" (mean (abs z)))) (z (+ z m))) END)', "m"),
+        ('(let* ((z (+ z (metric "level" (mean (abs z)))))) END)', "level"),
+        ('(let ((z (+ z (metric "level" (mean (abs z)))))) END)', "level"),
+        ('(let ((mean-value 1.0) (y (+ z (metric "mean" (mean (abs z)))))) (let ((z (* mean-value y))) END))', "mean-value-2"),
+        ('(let ((m (metric "level" (mean (abs z))))) (let ((z (* m z)) (m 1.0)) (let ((z (* m z))) END)))', "level"),
+    ],
+)  # fmt: skip
+def test_the_value_of_a_metric_is_computed_once(body: str, entry: str, end: str) -> None:
+    generate = (
+        "(defgenerate\n  :trips 4\n  :init (lambda (batch ctx) (list :z (field batch :row)))\n"
+        f"  :step (lambda (state trip ctx) (let ((z (getf state :z))) {body.replace('END', end)})))\n\n"
+    )
+    text = mended(HEAD + generate + PREPARE + OBJECTIVE + TAIL, TITLE)
+    assert text.count("(abs z)") == 1
+    assert re.search(rf":(level|mean) {entry}\)", text), text
+    assert codes(text) == []
+
+
+def test_the_value_of_a_metric_in_the_list_that_is_returned_is_computed_once() -> None:
+    generate = GENERATE.replace(STATE, "").replace("(list :z z)", '(list :z (* z size (metric "level" (mean z))))')
+    text = mended(HEAD + generate + PREPARE + OBJECTIVE + TAIL, TITLE)
+    assert "(let ((level (mean z)))\n              (list :z (* z size level) :level level))" in text
+    assert codes(text) == []
+    level = '(let ((m (metric "loss" (mean (field batch :row)) :reduce :sum)))\n    (list :x (+ m (field batch :row))))'
+    prepare = f"(defun prepare (batch ctx)\n  {level})\n\n"
+    text = mended(HEAD + prepare + OBJECTIVE + TAIL, "return the value and report it from objective")
+    assert "(list :x (+ m (field batch :row)) :loss m)" in text
+    assert '(metric "prepared loss" (field inputs :loss) :reduce :sum)' in text
+    assert codes(text) == []
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
         ((OBJECTIVE, ""), "there is no `objective`"),
         (('(metric "size 🙂" size)', "(metric (str 1) size)"), "its name is computed"),
         (('(metric "size 🙂" size)', '(metric "size" z)'), "no scalar"),
+        (('(metric "size 🙂" size)', '(metric "size" size :weight z)'), "no scalar"),
+        (('(metric "size 🙂" size)', '(metric "size" size :reduce (first (list :max)))'), "keywords are computed"),
         (("(list :z z)))", "(plist-set state :z z)))"), "does not end with the (list …)"),
         (("(list :x (field batch :z))", "(plist-set batch :x (field batch :z))"), "`prepare` does not end"),
         ((TAIL, OWN_PREPARE), "the pass `eval`"),

@@ -126,3 +126,43 @@ def test_what_a_run_may_have() -> None:
     text = rewritten(RUN.replace("(defun prepare", "(defun |prepare"), "", "hand :z on")
     assert "(list :x (field batch :row) :z (field batch :z))" in text
     assert codes(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "selected"),
+    [
+        ("(defun f (x)\n  (if (> x 1) (* x 2) 3))\n", "(* x 2)"),
+        ("(defun f (x)\n  (mapcar (lambda (y) (+ x y)) (range 3)))\n", "(+ x y)"),
+        ("(defun f (x)\n  (let ((y (+ x 1))) (* y x)))\n", "(+ x 1)"),
+        ("(defun f (x)\n  (cond ((> x 1) 2) (true 3)))\n(defun g (x)\n  [1 (* x 2)])\n", "(* x 2)"),
+        ("(defmodel m (x)\n  (linear :out (tanh x) 8))\n", "(tanh x)"),
+        ("(defun f (x)\n  (later (* x 2)))\n", "(* x 2)"),
+    ],
+)
+def test_a_function_that_nothing_calls_has_expressions_too(text: str, selected: str) -> None:
+    found = [each for each in rewrites(text, selected) if each.title == "extract into a let binding"]
+    assert [each.disabled for each in found] == [""]
+    assert codes(rewritten(text, selected, "extract into a let binding")) == codes(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "selected"),
+    [
+        ("(defun f (x)\n  (list x '(a (b c))))\n", "(b c)"),
+        ("(defun f (x)\n  (let ((y 2)) (+ y x)))\n", "((y 2))"),
+        ("(defun f (x &key (y 2)) (+ y x))\n", "(y 2)"),
+        ('(defun f (x)\n  "What it does."\n  (+ x 1))\n', '"What it does."'),
+        ("(defun f (x)\n  (cond ((> x 1) 2) (true 3)))\n", "((> x 1) 2)"),
+        ("(defun f (x)\n  (+ x 1))\n", "defun"),
+    ],
+)
+def test_what_is_never_evaluated_is_no_expression(text: str, selected: str) -> None:
+    (found,) = [each for each in rewrites(text, selected) if each.title == "extract into a let binding"]
+    assert found.disabled == "what is selected is no expression"
+
+
+def test_a_form_with_an_error_is_the_reason_where_it_is() -> None:
+    (found,) = [
+        each for each in rewrites("(defun f (x)\n  (let (y) (+ y (* x 2))))\n", "(* x 2)") if each.title.startswith("extract")
+    ]
+    assert found.disabled == "a form around it has an error"
