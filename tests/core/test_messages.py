@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from sexpgpu.analysis import analyse
@@ -154,3 +156,25 @@ def test_an_error_of_a_pass_alone_shows_the_pass() -> None:
 
 def test_what_is_written_where_it_is_called_shows_no_call() -> None:
     assert not the_one("(def a (mapcar (lambda (x) (+ x nil)) (list 1)))").related
+
+
+@pytest.mark.parametrize("name", ["part.npz", "no/such.npz", "part.safetensors"])
+def test_a_message_says_a_path_as_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """A file says the same in an editor, which knows it by its whole path, as on a command line."""
+    (tmp_path / "part.npz").write_bytes(b"PK")
+    (tmp_path / "part.safetensors").write_bytes(b"{")
+    (tmp_path / "folder").mkdir()
+    text = (
+        f'(load "gone.sx")\n(load "folder")\n(load "run.sx")\n(def files (pretrained "{name}"))\n'
+        f'(defloader train :batch 4 :fields (list :x (spec [8] :f32)) :source (npz "{name}"))\n'
+        "(defmodel model (x) :pretrained files (linear :out x 8))\n"
+        "(defun objective (inputs ctx) (mean (model (field inputs :x))))\n(defrun :steps 1)\n"
+    )
+    (tmp_path / "run.sx").write_text(text, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    near, far = (
+        [each.message for each in analyse(Source(str(path), text)).diagnostics] for path in ("run.sx", tmp_path / "run.sx")
+    )
+    assert near == far
+    assert "there is no file gone.sx" in near
+    assert any(name in message for message in near)

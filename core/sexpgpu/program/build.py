@@ -242,8 +242,8 @@ class _Builder:
         if key in self.modules:
             return self.modules[key]
         if key in self.building:
-            circle = [source.name for source in self.building.values()]
-            circle = [*circle[list(self.building).index(key) :], path]
+            within = list(self.building.values())[list(self.building).index(key) :]
+            circle = [os.path.basename(name) for name in (*(source.name for source in within), path)]
             self.report(rules.LOAD_FAILED, at, f"the loads go in a circle: {' → '.join(circle)}", "leave one of them out")
             return None
         if len(self.building) > MOST_LOADS:
@@ -252,14 +252,14 @@ class _Builder:
         try:
             data = self.files.read(path, 0, MOST_BYTES + 1)
         except FileNotFoundError:
-            self.report(rules.LOAD_FAILED, at, f"there is no file {path}", "a path is relative to the file that writes it")
+            self.report(rules.LOAD_FAILED, at, f"there is no file {at.value}", "a path is relative to the file that writes it")
             return None
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            self.report(rules.LOAD_FAILED, at, f"{path} cannot be read: {reason[:1].lower()}{reason[1:]}")
+            self.report(rules.LOAD_FAILED, at, f"{at.value} cannot be read: {reason[:1].lower()}{reason[1:]}")
             return None
         if len(data) > MOST_BYTES:
-            self.report(rules.LOAD_FAILED, at, f"{path} has more than {MOST_BYTES // 2**20} MiB", "a file of forms is smaller")
+            self.report(rules.LOAD_FAILED, at, f"{at.value} has more than {MOST_BYTES // 2**20} MiB", "a file of forms is smaller")
             return None
         return self.module(Source.decode(path, data), key)
 

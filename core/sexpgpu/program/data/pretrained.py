@@ -47,14 +47,14 @@ def _check(builder: Builder, made: Made, parameters: list[Parameter]) -> None:
         problem = _problem(made, headers, parameters)
     except FileNotFoundError:
         help = "a path is relative to the file that writes it"
-        builder.evaluator.report(rules.DATA_MISSING, at, f"the parameter file {file} does not exist here", help)
+        builder.evaluator.report(rules.DATA_MISSING, at, f"the parameter file {path} does not exist here", help)
         return
     except Unreadable as error:
         problem = str(error)
     except OSError as error:
         problem = f"it cannot be read: {(error.strerror or str(error)).lower()}"
     if problem:
-        builder.evaluator.report(rules.DATA_CONTENT, at, f"{file} does not hold the parameters that are loaded from it: {problem}")
+        builder.evaluator.report(rules.DATA_CONTENT, at, f"{path} does not hold the parameters that are loaded from it: {problem}")
 
 
 def _problem(made: Made, headers: dict[str, ArrayHeader], parameters: list[Parameter]) -> str:

@@ -28,7 +28,7 @@ def check_source(builder: Builder, loader: Loader, source: Made) -> None:
         problem = _problem(builder.files, file, loader, source)
     except FileNotFoundError:
         builder.evaluator.report(
-            rules.DATA_MISSING, at, f"the data file {file} does not exist here", "a path is relative to the file that writes it"
+            rules.DATA_MISSING, at, f"the data file {path} does not exist here", "a path is relative to the file that writes it"
         )
         return
     except OSError as error:
@@ -37,7 +37,7 @@ def check_source(builder: Builder, loader: Loader, source: Made) -> None:
         builder.evaluator.report(
             rules.DATA_CONTENT,
             at,
-            f"{file} does not hold what the loader `{loader.name}` asks for: {problem}",
+            f"{path} does not hold what the loader `{loader.name}` asks for: {problem}",
             "declare :fields as the file has them, and cast or reshape in `prepare`",
         )
 
