@@ -167,15 +167,23 @@ class Protocol(LanguageServerProtocol):
 
     def _send_response(self, msg_id: MessageId, result: Any = None, error: types.ResponseError | None = None) -> None:
         """Answer a request. pygls makes objects of the protocol's types of every answer, which takes longer than to find them."""
-        if not isinstance(result, Ready) or self.writer is None:
+        if not isinstance(result, Ready):
             super()._send_response(msg_id, result, error)
             return
         self._result_types.pop(msg_id, None)
-        body = f'{{"id": {json.dumps(msg_id)}, "jsonrpc": "{self.VERSION}", "result": {result.text}}}'
-        self.writer.write(f"Content-Length: {len(body)}\r\n\r\n{body}".encode("ascii"))
+        self._write(f'{{"id": {json.dumps(msg_id)}, "jsonrpc": "{self.VERSION}", "result": {result.text}}}')
 
     def _refuse(self, asked: MessageId | None, code: types.ErrorCodes, message: str) -> None:
-        self._send_response(cast("MessageId", asked), error=types.ResponseError(code=code.value, message=message))
+        if asked is not None:
+            self._send_response(asked, error=types.ResponseError(code=code.value, message=message))
+        else:  # pygls leaves out what is None, and JSON-RPC wants a null there
+            error = {"code": code.value, "message": message}
+            self._write(json.dumps({"id": None, "jsonrpc": self.VERSION, "error": error}))
+
+    def _write(self, body: str) -> None:
+        """Send a message that is JSON in ASCII already."""
+        if self.writer is not None:
+            self.writer.write(f"Content-Length: {len(body)}\r\n\r\n{body}".encode("ascii"))
 
     # Life
 
