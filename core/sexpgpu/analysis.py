@@ -52,7 +52,8 @@ class Options:
 
 class Analysis:
     """What is known of a file: its `diagnostics` (those of loaded files too), sorted by file and position, its `program`, and for
-    editors the `unit` of its forms, the `marks` that tell what each symbol stands for, and what each form evaluated to."""
+    editors the `unit` of its forms, the `marks` that tell what each symbol stands for, and the `recording` of what each form
+    evaluated to, in the order in which that was known."""
 
     def __init__(
         self,
@@ -68,13 +69,13 @@ class Analysis:
         self.marks = marks
         self.program = program
         self.diagnostics = diagnostics
-        self._recording = recording
+        self.recording = recording
 
     @cached_property
     def values(self) -> dict[Form, list[Value]]:
         """What each form evaluated to, once for each call path that led there. Empty without an analysis that recorded."""
         values: dict[Form, list[Value]] = {}
-        for form, value in self._recording:
+        for form, value in self.recording:
             values.setdefault(form, []).append(value)
         return values
 

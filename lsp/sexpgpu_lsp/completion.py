@@ -77,7 +77,8 @@ def register(server: Server) -> None:
                     text += _documented(views, each, converter.client)
                 items.append(f"{text}}}")
             everywhere = f', "itemDefaults": {{"editRange": {place}}}' if ranged else ""
-            return Ready(f'{{"isIncomplete": false, "items": [{", ".join(items)}]{everywhere}}}')
+            again = "false" if found.settled else "true"  # the next analysis may know more, so that it is worth asking again
+            return Ready(f'{{"isIncomplete": {again}, "items": [{", ".join(items)}]{everywhere}}}')
 
         return await at_once(server, document, question)
 

@@ -45,14 +45,16 @@ def register(server: Server) -> None:
 
 
 def _best(views: Iterator[View], offset: int) -> Hover | None:
-    """What the first view has to say that knows a value there: functions of a file may run only where it is loaded."""
-    first: Hover | None = None
+    """What the first view has to say that knows a value there: functions of a file may run only where it is loaded. Where none
+    does, the most that one has to say."""
+    most: Hover | None = None
     for analysis, module in views:
         found = hover(analysis, module, offset)
         if found is not None and found.typed:
             return found
-        first = first or found
-    return first
+        if found is not None and (most is None or len(found.parts) > len(most.parts)):
+            most = found
+    return most
 
 
 def _shows_markdown(client: types.ClientCapabilities) -> bool:

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_EVALUATED = ("key", "metric", "diagnostic")
+"""What may turn out to be the same as another where more is evaluated."""
+
 
 class _Text(NamedTuple):
     """A text that may load others: in which state it was read, and the keys of what it loads."""
@@ -145,7 +148,7 @@ async def beyond(
     while True:
         world = server.documents.world
         about = None if everywhere else {file_key(each.part.source.name) for each in places}
-        if not done and found.kind != "key":  # a key may turn out to be the same as another where more is evaluated
+        if not done and found.kind not in _EVALUATED:
             seen = set(about or ())
         paths = await asyncio.to_thread(server.reach.closed, world, _files(given), about, seen, names)
         waiting = [path for path in paths if path not in done]

@@ -34,7 +34,7 @@ def register(server: Server) -> None:
             help = types.SignatureHelp(
                 signatures=[_signature(call, converter.client) for call in found.calls],
                 active_signature=found.active,
-                active_parameter=found.calls[found.active].active,
+                active_parameter=_active(found.calls[found.active]),
             )
             return Ready(json.dumps(_without_none(server.connection.plain(help), converter.client)))
 
@@ -51,12 +51,19 @@ def _without_none(content: dict[str, Any], client: Client) -> dict[str, Any]:
     return content
 
 
+def _active(call: Call) -> int | None:
+    return call.active if call.active < len(call.parameters) else None
+
+
 def _signature(call: Call, client: Client) -> types.SignatureInformation:
+    active = _active(call)
+    # Who cannot be told that no parameter is active would show the first as active: it sees none.
+    shown = call.parameters if active is not None or client.no_active else ()
     return types.SignatureInformation(
         label=call.text,
         documentation=client.about_signature(call.doc) if call.doc else None,
-        parameters=[_parameter(call.text, each, client.offsets_of_parameters) for each in call.parameters],
-        active_parameter=call.active if client.active_of_signature else None,
+        parameters=[_parameter(call.text, each, client.offsets_of_parameters) for each in shown],
+        active_parameter=active if client.active_of_signature else None,
     )
 
 

@@ -27,8 +27,8 @@ RUN = """\
 """
 
 
-async def completed(editor: Editor, uri: str, offset: int, trigger: str | None = None) -> list[types.CompletionItem]:
-    """The items at an offset."""
+async def listed(editor: Editor, uri: str, offset: int, trigger: str | None = None) -> types.CompletionList | None:
+    """The list at an offset."""
     source = editor.sources[uri]
     line, character = source.position(offset, editor.encoding)
     context = (
@@ -38,11 +38,14 @@ async def completed(editor: Editor, uri: str, offset: int, trigger: str | None =
     )
     params = types.CompletionParams(types.TextDocumentIdentifier(uri), types.Position(line, character), context)
     found = await editor.client.text_document_completion_async(params)
-    if found is None:
-        return []
-    assert isinstance(found, types.CompletionList)
-    assert found.is_incomplete is False
-    return list(found.items)
+    assert found is None or isinstance(found, types.CompletionList)
+    return found
+
+
+async def completed(editor: Editor, uri: str, offset: int, trigger: str | None = None) -> list[types.CompletionItem]:
+    """The items at an offset."""
+    found = await listed(editor, uri, offset, trigger)
+    return list(found.items) if found is not None else []
 
 
 async def typed(editor: Editor, uri: str, old: str, new: str, trigger: str | None = None) -> list[types.CompletionItem]:
@@ -177,3 +180,48 @@ async def test_an_item_of_a_document_that_is_closed_or_unknown_resolves_to_itsel
     for data in (None, 3, ["untitled:gone", "name", "sum", ""], ["untitled:gone", 3], {"a": 1}):
         item = types.CompletionItem(label="sum", data=data)
         assert (await editor.client.completion_item_resolve_async(item)).label == "sum"
+
+
+async def test_a_list_from_an_older_text_says_that_it_is_incomplete(editor: Editor) -> None:
+    uri = editor.open(RUN)
+    await editor.published(uri)
+    text = RUN.replace("(mean out)", "(mean bra)").replace("(def width 64)", "(def width 64)\n(def brand-new 7)")
+    offset = text.index("(mean bra") + len("(mean bra")
+    editor.replace(uri, 0, len(RUN), text)
+    first = await listed(editor, uri, offset)
+    assert first is not None
+    assert first.is_incomplete is True
+    assert "brand-new" in labels(list(first.items))
+    await editor.published(uri)
+    again = await listed(editor, uri, offset)
+    assert again is not None
+    assert again.is_incomplete is False
+    assert {each.label: each.detail for each in again.items}["brand-new"] == "7"
+
+
+async def test_typing_a_word_leaves_lists_complete(editor: Editor) -> None:
+    uri = editor.open(RUN)
+    await editor.published(uri)
+    offset = RUN.index("(mean out)")
+    for character in "(softmax":
+        editor.replace(uri, offset, offset, character)
+        offset += 1
+        found = await listed(editor, uri, offset, "(" if character == "(" else None)
+        assert found is not None
+        assert found.is_incomplete is False
+
+
+async def test_a_head_in_front_of_its_arguments_is_inserted_alone() -> None:
+    can = types.ClientCapabilities(
+        text_document=types.TextDocumentClientCapabilities(
+            completion=types.CompletionClientCapabilities(completion_item=types.ClientCompletionItemOptions(snippet_support=True))
+        )
+    )
+    async with connected(can) as editor:
+        for head, rest in (("lambda", " (y) y))"), ("let", " ((y 1)) y))")):
+            begun = f"(def f ({head[:2]}"
+            uri = editor.open(begun + rest)
+            items = await completed(editor, uri, len(begun))
+            taken = next(item for item in items if item.label == head)
+            assert applied(editor, uri, taken) == f"(def f ({head}{rest}"
+            assert all(item.insert_text_format is None for item in items)

@@ -113,6 +113,55 @@ async def test_a_library_shows_what_it_is_called_with(editor: Editor, tmp_path: 
     assert "f32[5]" in called.contents.value
 
 
+LIBRARY = """(defun twice (x &key (by 2))
+  (let* ((width (dim x -1)) (y (* x by)) (kind :wide))
+    (dotimes (turn 2) (list turn kind))
+    (* y width)))
+(defun words (ctx) (getf ctx :seen))
+(defun loss (y) (metric "loss" (mean y)))
+(defun count-words () (counter :seen 6))
+"""
+LOADING = """(load "library.sx")
+(defloader train :batch 2 :fields (list :x (spec [3] :f32)) :source (synthetic 8 (lambda (index) (list :x (zeros [3])))))
+(defmodel model (x) (linear :out (twice x :by 3) 1))
+(defun prepare (batch ctx) (count-words) (list :x (field batch :x)))
+(defun objective (inputs ctx) (words ctx) (loss (model (field inputs :x))))
+(defoptimizer (sgd :lr 0.1))
+(defrun :steps 1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("piece", "inside", "says"),
+    [
+        ("twice", 0, "(twice f32[2 3] :by 3) → f32[2 3]"),
+        ("x &key", 0, "x : f32[2 3]"),
+        ("by 2", 0, "by : 3"),
+        ("width (", 0, "width : 3"),
+        ("y (*", 0, "y : f32[2 3]"),
+        ("kind :", 0, "kind : :wide"),
+        ("turn 2", 0, "turn : 0 | 1"),
+        ("y width", 0, "y : f32[2 3]"),
+        (":seen))\n(defun loss", 1, "added up in the whole run"),
+        (":seen 6", 1, "added up in the whole run"),
+        ('"loss"', 2, 'metric "loss" : f32[]'),
+        ("loss (y)", 0, "(loss f32[2 1]) → f32[]"),
+        ("count-words", 0, "(count-words)"),
+    ],
+)
+async def test_names_of_a_library_have_what_they_are_where_it_is_loaded(
+    editor: Editor, tmp_path: Path, piece: str, inside: int, says: str
+) -> None:
+    uri = editor.open(LIBRARY, uri_for(tmp_path / "library.sx"))
+    run = editor.open(LOADING, uri_for(tmp_path / "run.sx"))
+    await editor.published(run)
+    found = await editor.hover(uri, piece, inside)
+    assert found is not None
+    assert isinstance(found.contents, types.MarkupContent)
+    assert says in found.contents.value
+    assert "From `library.sx`" not in found.contents.value
+
+
 async def test_a_client_that_shows_no_markdown_gets_none() -> None:
     capabilities = types.ClientCapabilities(
         text_document=types.TextDocumentClientCapabilities(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from lsprotocol import types
 
 from support.editor import Editor, connected
@@ -53,3 +54,32 @@ async def test_places_in_the_label_count_utf_16_whatever_was_agreed_for_position
 async def test_nothing_outside_of_calls(editor: Editor) -> None:
     for text in ("", "; (sum ", "(sum 1) ", "(unknown "):
         assert await asked(editor, editor.open(text)) is None
+
+
+@pytest.mark.parametrize("each", [False, True])
+@pytest.mark.parametrize("none", [False, True])
+async def test_where_no_parameter_is_meant_none_is_shown_as_active(none: bool, each: bool) -> None:
+    can = types.ClientCapabilities(
+        text_document=types.TextDocumentClientCapabilities(
+            signature_help=types.SignatureHelpClientCapabilities(
+                signature_information=types.ClientSignatureInformationOptions(
+                    no_active_parameter_support=none, active_parameter_support=each
+                )
+            )
+        )
+    )
+    start = "(defun foo (a b) (+ a b))\n(def s "
+    async with connected(can) as editor:
+        for call in ("(foo 1 2 3", "(foo 1 2 :zz ", "(sum 1 :axes 0 :zz ", "(if 1 2 3 4"):
+            found = await asked(editor, editor.open(start + call))
+            assert found is not None
+            (signature,) = found.signatures
+            # A number outside means the first parameter, so that a client to which none cannot be told has no parameters to show.
+            assert found.active_parameter is None
+            assert signature.active_parameter is None
+            assert bool(signature.parameters) is none
+        found = await asked(editor, editor.open(start + "(foo 1 "))
+        assert found is not None
+        assert found.active_parameter == 1
+        assert found.signatures[0].active_parameter == (1 if each else None)
+        assert len(found.signatures[0].parameters or ()) == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from sexpgpu.graph.nodes import Graph, Node, typed
-from sexpgpu.plan.memory import Plan, plan_memory
+from sexpgpu.plan.memory import AVERAGE, Plan, plan_memory
 from sexpgpu.program.model import Optimizer, Pass, Program
 
 if TYPE_CHECKING:
@@ -89,9 +89,14 @@ def explain(analysis: Analysis) -> RunReport | None:
         program.unstacked,
         {phase.name: phase.bytes for phase in plan.phases} if plan else {},
         {phase.name: phase.own for phase in plan.phases} if plan else {},
-        {"parameters": plan.parameters, "optimizer state": plan.optimizer, "batch": plan.batch} if plan else {},
+        _stays(plan) if plan else {},
         plan.largest.bytes if plan else 0,
     )
+
+
+def _stays(plan: Plan) -> dict[str, int]:
+    averaged = {AVERAGE: plan.average} if plan.average else {}
+    return {"parameters": plan.parameters, **averaged, "optimizer state": plan.optimizer, "batch": plan.batch}
 
 
 def _count(shape: tuple[int, ...]) -> int:

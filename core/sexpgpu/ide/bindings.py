@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from sexpgpu.graph.nodes import Node, typed
+from sexpgpu.language.dtypes import DType
+from sexpgpu.language.quotes import quoted
 from sexpgpu.language.values import Function, List, Made, Model, Nil, Plist, Unknown, Value
-from sexpgpu.reader.forms import ConstantForm, Form, KeywordForm, NumberForm, StringForm
+from sexpgpu.reader.forms import ConstantForm, Form, KeywordForm, NumberForm, QuoteForm, StringForm
 from sexpgpu.source import Span
 
 if TYPE_CHECKING:
@@ -46,10 +48,10 @@ def _add(found: list[Binding], analysis: Analysis, name: str, at: Form, value: F
 def values_of(analysis: Analysis, form: Form) -> list[Value]:
     """What a form evaluated to, once for each call path; a literal is itself."""
     match form:
-        case NumberForm() | StringForm():
-            return [form.value]
-        case KeywordForm() | ConstantForm():
-            return []
+        case NumberForm() | StringForm() | KeywordForm() | ConstantForm():
+            return [quoted(form)]
+        case QuoteForm():
+            return [quoted(form.form)]
         case _:
             return analysis.values.get(form, [])
 
@@ -73,7 +75,7 @@ def described(value: Value, depth: int = 0) -> str:
         case Function():
             return f"function ({value.signature})"
         case Made():
-            return value.name
+            return _made(value)
         case Plist():
             return value.role
         case List():
@@ -86,6 +88,15 @@ def described(value: Value, depth: int = 0) -> str:
             return "nil"
         case _:
             return repr(value)
+
+
+def _made(value: Made) -> str:
+    """What a constructor describes, with what it holds where that is short: `spec i32[1]`, `npz "held.npz"`, `synthetic 48`."""
+    shape, dtype = value.arguments.get("shape"), value.arguments.get("dtype")
+    if value.group == "spec" and isinstance(shape, List) and isinstance(dtype, DType):
+        return f"{value.name} {typed(tuple(each for each in shape.items if isinstance(each, int)), dtype)}"
+    holds = value.arguments.get("path", value.arguments.get("count"))
+    return f"{value.name} {described(holds)}" if isinstance(holds, str | int) else value.name
 
 
 def _listed(value: List, depth: int) -> str:

@@ -9,13 +9,14 @@ from typing import Literal, NamedTuple
 from sexpgpu.diagnostics.rules import RULES
 from sexpgpu.ide.bindings import folded
 from sexpgpu.ide.recall import CONTRACTS, Recall
+from sexpgpu.ide.snippets import SNIPPETS
 from sexpgpu.language.dtypes import DTYPES
 from sexpgpu.language.host import HOST
 from sexpgpu.language.special import SPECIAL_FORMS, TOP_LEVEL
 from sexpgpu.language.values import Function, Keyword, Model, Value
 from sexpgpu.ops import OPS
 from sexpgpu.prelude import PRELUDE
-from sexpgpu.program.declarations import DECLARATIONS, Key
+from sexpgpu.program.declarations import Key
 from sexpgpu.program.unit import provided
 from sexpgpu.reader.forms import SymbolForm
 
@@ -41,25 +42,6 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 """The keywords that a parameter or a key of that name takes."""
 
-_SNIPPETS = {
-    "let": "let ((${1:name} ${2:value})) ${0:body}",
-    "let*": "let* ((${1:name} ${2:value})) ${0:body}",
-    "lambda": "lambda (${1:x}) ${0:body}",
-    "if": "if ${1:condition} ${2:then} ${0:else}",
-    "cond": "cond (${1:condition} ${2:value}) (true ${0:value})",
-    "dotimes": "dotimes (${1:i} ${2:n}) ${0:body}",
-    "dolist": "dolist (${1:item} ${2:list}) ${0:body}",
-    "scope": "scope ${1::name} ${0:body}",
-    "def": "def ${1:name} ${0:value}",
-    "defun": "defun ${1:name} (${2:x})\n  ${0:body}",
-    "defmodel": "defmodel ${1:model} (${2:x})\n  ${0:body}",
-    "defoptimizer": "defoptimizer (${1:adamw} :lr ${0:0.001})",
-    "load": 'load "${0:file.sx}"',
-}
-_FIRST_VALUES = {
-    "steps": "1000", "every": "100", "batch": "32", "trips": "4", "fields": "(list :${4:x} (spec [${5:8}] :f32))",
-    "init": "(lambda (batch ctx) ${4:state})", "step": "(lambda (state trip ctx) ${5:state})",
-}  # fmt: skip
 _ASKED_ALONE = ("source", "initializer", "optimizer", "pretrained", "data")
 _CONTRACTS = ("prepare", "objective", "curriculum")
 
@@ -110,9 +92,19 @@ def definitions(recall: Recall, *, called: bool, functions: bool = False) -> Ite
             yield item(name, kind, f"({definition.signature})", rank, about)
         else:
             values = recall.of_definition(definition)
-            fits = not called or not values or any(isinstance(value, Function) for value in values)
+            fits = not (called or functions) or not values or any(isinstance(value, Function) for value in values)
             kind = "model" if any(isinstance(value, Model) for value in values) else "constant"
             yield item(name, kind, brief(values), OWN if fits else SELDOM, about)
+
+
+_NEW_KINDS: dict[str, Kind] = {"def": "constant", "defun": "function", "defmodel": "model"}
+
+
+def newly_defined(recall: Recall, defined: dict[str, str]) -> Iterator[Item]:
+    """What the text defines by now and no analysis has seen yet."""
+    for name, head in defined.items():
+        if head in _NEW_KINDS and name not in recall.scope:
+            yield item(name, _NEW_KINDS[head], "", SELDOM if name in _CONTRACTS else OWN)
 
 
 _provided: dict[tuple[bool, str], list[Item]] = {}
@@ -143,10 +135,11 @@ def _language(called: bool, group: str) -> Iterator[Item]:
         yield item(name, "operator" if name in OPS else "function", f"({definition.signature})", rank, ("name", name, ""))
 
 
-def forms(*, snippet_rank: int = LANGUAGE) -> Iterator[Item]:
-    """The special forms, behind an opener."""
+def forms(*, bare: bool) -> Iterator[Item]:
+    """The special forms, behind an opener; `bare` where there is nothing to fill in."""
     for name, row in SPECIAL_FORMS.items():
-        yield Item(name, "form", row.shape, f"{snippet_rank}{name}", name, _SNIPPETS.get(name, ""), ("word", name, ""))
+        snippet = "" if bare else SNIPPETS.get(name, "")
+        yield Item(name, "form", row.shape, f"{LANGUAGE}{name}", name, snippet, ("word", name, ""))
 
 
 def constants(*, truth: bool) -> Iterator[Item]:
@@ -167,31 +160,15 @@ def function_of(key: str) -> Iterator[Item]:
 # The top level
 
 
-def heads(*, opened: bool) -> Iterator[Item]:
-    """The heads of forms of the top level, with the brackets where none is open."""
+def heads(*, opened: bool, bare: bool) -> Iterator[Item]:
+    """The heads of forms of the top level, with the brackets where none is open; `bare` where there is nothing to fill in."""
     for name, row in TOP_LEVEL.items():
-        snippet = _SNIPPETS.get(name) or _declaration(name)
+        snippet = "" if bare else SNIPPETS[name]
         text, snippet = (name, snippet) if opened else (f"({name} )", f"({snippet})")
         yield Item(name, "form", row.shape, f"{ASKED}{name}", text, snippet, ("word", name, ""))
     for name in ("assert", "print"):
         text = name if opened else f"({name} )"
         yield Item(name, "function", f"({HOST[name].signature})", f"{LANGUAGE}{name}", text, "", ("name", name, ""))
-
-
-def _declaration(head: str) -> str:
-    """A declaration with the keys that it needs, to be filled in."""
-    declaration = DECLARATIONS[head]
-    parts = [head]
-    if declaration.named:
-        parts.append("${1:name}")
-    keys = [key for key in declaration.keys.values() if key.required]
-    filled: list[str] = []
-    for stop, key in enumerate(keys, 2):
-        value = _FIRST_VALUES.get(key.name, key.name)
-        filled.append(f":{key.name} {value if '${' in value else f'${{{stop}:{value}}}'}")
-    if head == "defrun":
-        return " ".join([*parts, *filled])
-    return "\n  ".join([" ".join(parts), *filled])
 
 
 def names_to_define(recall: Recall, head: str) -> Iterator[Item]:

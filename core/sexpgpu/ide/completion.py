@@ -5,18 +5,18 @@ The text tells where the place stands, so that it may be anything; the analyses 
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from sexpgpu.files import beside
-from sexpgpu.ide import candidates, names, words
-from sexpgpu.ide.arguments import argument_at, callee_of, keywords_left
+from sexpgpu.ide import asked, candidates, names, quoted, words
+from sexpgpu.ide.arguments import Callee, argument_at, callee_of, keywords_left
 from sexpgpu.ide.candidates import CHOICES, Item
 from sexpgpu.ide.ctx import READERS, explain
-from sexpgpu.ide.cursor import Cursor, cursor_at, keywords_behind
+from sexpgpu.ide.cursor import Cursor, cursor_at, is_followed, keywords_behind
+from sexpgpu.ide.drift import defined, settled
 from sexpgpu.ide.markup import Part
+from sexpgpu.ide.quoted import Listing
 from sexpgpu.ide.recall import Recall, View, entries
 from sexpgpu.ide.roles import SCOPE_KEYS, Place, place_of
 from sexpgpu.language.parameters import MARKERS
@@ -27,31 +27,22 @@ from sexpgpu.reader.forms import Form, KeywordForm, ListForm, VectorForm
 from sexpgpu.reader.terminals import TERMINALS
 from sexpgpu.source import Source, Span
 
-Listing = Callable[[str], Iterable[tuple[str, bool]]]
-"""The names in a folder, each with whether it is a folder. Raises OSError."""
-
 _IGNORE = re.compile(r";\s*sexpgpu:\s*ignore\[((?:[^\],]*,)*\s*)([^\],\s]*)\Z")
 _CODE_REST = re.compile(r"[\w-]*")
 _NUMBER = re.compile(f"(?:{TERMINALS['FLOAT']}|{TERMINALS['INTEGER']})|[+-]?\\.?[0-9].*")
 _READ = (*READERS, "plist-set")
-_FILES: dict[str, tuple[str, ...]] = {
-    "load": (".sx",),
-    "npz": (".npz",),
-    "jsonl": (".jsonl",),
-    "parquet": (".parquet",),
-    "pretrained": (".safetensors",),
-    "tokens": (),
-}
 _GROUPS = {"init": "initializer", "source": "source", "stages": "source", "pretrained": "pretrained", "fields": "data"}
-_MOST_FILES = 300
+_OF_FILES = ("", '"', "/")
 TRIGGERS = ("(", ":", '"', "[", "/")
 
 
 class Completion(NamedTuple):
-    """The items, and the text that each replaces."""
+    """The items, and the text that each replaces; `settled` tells whether what is known is known of this text, but for the word
+    that is being typed."""
 
     span: Span
     items: tuple[Item, ...]
+    settled: bool = True
 
 
 def complete(
@@ -73,49 +64,56 @@ def complete(
         here = {each.code for each in views[0].analysis.diagnostics}
         return _completion(source, start, end, candidates.codes(written, here))
     place = place_of(cursor.path)
+    if cursor.kind == "string" and listing is not None and (kinds := quoted.file_kinds(place)) is not None and trigger in _OF_FILES:
+        start += cursor.typed.rfind("/") + 1
+        return _completion(source, start, end, quoted.files(source, cursor, kinds, listing))
     recall = Recall(views, cursor.top, cursor.path)
+    same = settled(source.text, start, end, views[0].module.source.text)
     if cursor.kind == "string":
-        if listing is not None and (kinds := _file_kinds(place)) is not None and trigger in ("", '"', "/"):
-            start += cursor.typed.rfind("/") + 1
-            return _completion(source, start, end, _files(source, cursor, kinds, listing))
-        return _completion(source, start, end, _closed(cursor, _in_string(recall, place, cursor))) if trigger != "/" else None
-    if trigger in ('"', "/", "[") or (cursor.typed and _NUMBER.fullmatch(cursor.typed)):
+        found = quoted.closed(cursor, _in_string(recall, place, cursor))
+        return _completion(source, start, end, found, same) if trigger != "/" else None
+    if trigger in ('"', "/") or (cursor.typed and _NUMBER.fullmatch(cursor.typed)):
         return None
-    found = _Words(recall, place, cursor, source).items()
+    if trigger == "[":
+        return _completion(source, start, end, quoted.with_quotes(quoted.reported(recall, place, cursor)), same)
+    found = _Words(recall, place, cursor, source, {} if same else defined(source.text)).items()
     if cursor.typed.startswith(":"):
         found = (each for each in found if each.label.startswith(":"))
-    return _completion(source, start, end, found)
+    return _completion(source, start, end, found, same)
 
 
-def _completion(source: Source, start: int, end: int, items: Iterable[Item]) -> Completion | None:
+def _completion(source: Source, start: int, end: int, items: Iterable[Item], same: bool = True) -> Completion | None:
     """The items, of those that are called the same the first, in order."""
     by_label: dict[str, Item] = {}
     for each in items:
         by_label.setdefault(each.label, each)
     if not by_label:
         return None
-    return Completion(Span(source, start, end), tuple(sorted(by_label.values(), key=lambda each: (each.order, each.label))))
+    return Completion(Span(source, start, end), tuple(sorted(by_label.values(), key=lambda each: (each.order, each.label))), same)
 
 
 class _Words:
-    """What can be written where a word is."""
+    """What can be written where a word is. `defined` are names that the text defines, where it has moved on, with their heads."""
 
-    def __init__(self, recall: Recall, place: Place, cursor: Cursor, source: Source) -> None:
+    def __init__(self, recall: Recall, place: Place, cursor: Cursor, source: Source, defined: dict[str, str]) -> None:
         self.recall = recall
         self.place = place
         self.cursor = cursor
         self.source = source
+        self.defined = defined
         self.before: Sequence[Form] = place.around.items[: place.at] if place.around is not None else ()
 
     def items(self) -> Iterator[Item]:
         place = self.place
         match place.role:
-            case "top" | "head of top":
-                yield from candidates.heads(opened=place.role == "head of top")
+            case "top":
+                yield from candidates.heads(opened=False, bare=False)
+            case "head of top":
+                yield from candidates.heads(opened=True, bare=is_followed(self.source.text, self.cursor))
             case "head":
                 group = self._group(self._outer())
                 yield from self._expressions(called=True, group=group)
-                yield from candidates.forms()
+                yield from candidates.forms(bare=is_followed(self.source.text, self.cursor))
             case "key":
                 yield from self._keys()
             case "define":
@@ -140,7 +138,8 @@ class _Words:
                 if name not in written
             )
         elif place.head in DECLARATIONS:
-            yield from candidates.keys(place.head, DECLARATIONS[place.head].keys.values(), written)
+            declaration = DECLARATIONS[place.head]
+            yield from candidates.keys(place.head, declaration.keys.values(), declaration.settled(written))
         if place.head in ("scope", "defmodel"):
             yield from self._expressions()
 
@@ -160,6 +159,10 @@ class _Words:
             yield from _entries(self.recall, self.before[1], values, quoted=False)
         elif head == "list":
             yield from self._listed()
+        if len(self.cursor.path) > 2 and (head != "list" or place.at == 1):
+            yield from quoted.with_quotes(quoted.reported(self.recall, place, self.cursor))
+        if isinstance(place.around, VectorForm):
+            yield from self._axes(self.cursor.path[:-1], {each.text for each in self.before})
         parameter = ""
         if isinstance(place.around, ListForm) and place.at and head not in WORDS:
             callee = callee_of(place.around.items[0], place, self.recall)
@@ -171,6 +174,10 @@ class _Words:
                     signature = callee.signature
                     yield from candidates.keyword_arguments(callee.name, left, signature.keys, signature.required_keys)
                 parameter = argument.name if argument.kind in ("positional", "value") else ""
+                if parameter in asked.AXES:
+                    yield from asked.axes(self.recall, callee, given, place)
+                if parameter == "field" and callee.name == "tokens" and self._loader is not None:
+                    yield from asked.fields(self.recall, self._loader)
                 yield from candidates.choices(CHOICES.get(parameter, ()))
                 truth = callee.signature.keys.get(parameter) in ("true", "false")
                 yield from candidates.constants(truth=truth)
@@ -186,14 +193,16 @@ class _Words:
             for view in self.recall.views:
                 for loader in view.module.loaders:
                     yield candidates.item(loader, "loader", _batch(view, loader), candidates.ASKED, ("loader", loader, ""))
+            for loader in (each for each, head in self.defined.items() if head == "defloader"):
+                yield candidates.item(loader, "loader", "", candidates.ASKED)
             return
         yield from candidates.choices(CHOICES.get(name, ()))
         if key.kind == "best":
-            yield from (each._replace(label=f'"{each.label}"', text=f'"{each.text}"') for each in _metrics(self.recall))
+            yield from quoted.with_quotes(asked.metrics(self.recall))
         if key.kind == "function":
             yield from candidates.function_of(f"{head} :{name}")
         yield from candidates.constants(truth=key.kind == "boolean")
-        yield from self._expressions(group=_GROUPS.get(name, ""), functions=key.kind == "function")
+        yield from self._expressions(group=_group_of(key), functions=key.kind == "function")
 
     def _listed(self) -> Iterator[Item]:
         """The keys of a plist that is being written where the language says what they are."""
@@ -205,17 +214,42 @@ class _Words:
         found: Iterable[Item] = ()
         if (top.head, key) == ("defrun", ":mesh"):
             found = candidates.choices(("data", "fsdp", "exact"))
-        elif (top.head, key) == ("defrun", ":keep-best"):
+        elif (top.head, key) == ("defrun", ":keep-best") and self.place.at == 2:
             found = candidates.choices(("max", "min"))
         elif (top.head, key) == ("defgenerate", ":step"):
             found = candidates.entries(entries(list(self.recall.handed("state"))[:1]), "state", quoted=False)
         elif (top.head, key) == ("defoptimizer", ":update"):
             found = candidates.choices(("param", "state"))
+        elif self._loader is not None and self.place.at % 2 and asked.is_record(path):
+            found = asked.fields(self.recall, self._loader)
         yield from (each for each in found if each.label not in written)
+
+    @property
+    def _loader(self) -> Form | None:
+        """The loader that is being written."""
+        top = self.cursor.path[0]
+        return top if isinstance(top, ListForm) and top.head == "defloader" else None
+
+    def _axes(self, path: Sequence[Form], written: set[str]) -> Iterator[Item]:
+        """The axes that a vector at the end of a path may list."""
+        place = place_of(path)
+        callee, parameter = self._argument(place)
+        if callee is not None and parameter in asked.AXES and place.around is not None:
+            yield from asked.axes(self.recall, callee, place.around.items[1 : place.at], place, written)
+
+    def _argument(self, place: Place) -> tuple[Callee | None, str]:
+        """What is called around a place, and which of its parameters the place gives."""
+        if place.role == "value" and isinstance(place.around, ListForm) and place.at and place.head not in WORDS:
+            callee = callee_of(place.around.items[0], place, self.recall)
+            if callee is not None:
+                argument = argument_at(callee.signature, place.around.items[1 : place.at], place.at - 1)
+                return callee, argument.name if argument.kind in ("positional", "value") else ""
+        return None, ""
 
     def _expressions(self, *, called: bool = False, group: str = "", functions: bool = False) -> Iterator[Item]:
         yield from candidates.locals_of(self.recall, self.place.locals, called=called)
         yield from candidates.definitions(self.recall, called=called, functions=functions)
+        yield from candidates.newly_defined(self.recall, self.defined)
         yield from candidates.language(called=called, group=group)
 
     def _outer(self) -> Sequence[Form]:
@@ -228,18 +262,21 @@ class _Words:
             return ""
         place = place_of(path)
         if place.key and place.head in DECLARATIONS:
-            return _GROUPS.get(place.key, "")
+            key = DECLARATIONS[place.head].keys.get(place.key)
+            return _group_of(key) if key is not None else ""
         if place.head == "defoptimizer":
             return "optimizer"
-        if place.role == "value" and isinstance(place.around, ListForm) and place.at and place.head not in WORDS:
-            callee = callee_of(place.around.items[0], place, self.recall)
-            if callee is not None:
-                argument = argument_at(callee.signature, place.around.items[1 : place.at], place.at - 1)
-                if argument.kind in ("positional", "value") and argument.name in _GROUPS:
-                    return _GROUPS[argument.name]
+        _, parameter = self._argument(place)
+        if parameter in _GROUPS:
+            return _GROUPS[parameter]
         if place.head in ("list", "mix", "vector") or isinstance(place.around, VectorForm):
             return self._group(path[:-1])
         return ""
+
+
+def _group_of(key: Key) -> str:
+    """Which of the constructors a declaration's key asks for; the `:init` of one is a function, and no initializer."""
+    return "" if key.kind == "function" else _GROUPS.get(key.name, "")
 
 
 def _entries(recall: Recall, plist: Form, values: list[Value], *, quoted: bool) -> Iterator[Item]:
@@ -260,66 +297,7 @@ def _in_string(recall: Recall, place: Place, cursor: Cursor) -> Iterator[Item]:
         plist = place.around.items[1]
         yield from _entries(recall, plist, recall.values(plist, place), quoted=True)
         return
-    top = cursor.path[0]
-    if isinstance(top, ListForm) and top.head == "defrun" and len(cursor.path) > 1:
-        written = {each.text for each in place.around.items[: place.at]} if place.around is not None else set[str]()
-        at = top.items.index(cursor.path[1])
-        key = top.items[at - 1].text
-        if key == ":diagnostics":
-            yield from (each for each in _diagnostics(recall) if f'"{each.label}"' not in written)
-        elif key == ":keep-best":
-            yield from _metrics(recall)
-
-
-def _diagnostics(recall: Recall) -> Iterator[Item]:
-    for view in recall.views:
-        for graph in view.analysis.program.graphs.values():
-            for report in graph.diagnostics:
-                yield candidates.item(report.name, "text", "diagnostic", candidates.ASKED)
-
-
-def _metrics(recall: Recall) -> Iterator[Item]:
-    """What the passes report: by their graphs, and by what the curriculum was handed where a graph could not be traced."""
-    for view in recall.views:
-        for name, found in view.analysis.program.passes.items():
-            for report in found.objective.metrics if found.objective is not None else ():
-                yield candidates.item(f"{name}/{report.name}", "text", "metric", candidates.ASKED)
-    for key in entries(recall.handed("observations")):
-        if isinstance(key, str):
-            yield candidates.item(key, "text", "metric", candidates.ASKED)
-
-
-def _closed(cursor: Cursor, items: Iterable[Item]) -> Iterator[Item]:
-    """The items with the quotation mark that is not there yet."""
-    for each in items:
-        text = each.text.replace("\\", "\\\\").replace('"', '\\"')
-        yield each._replace(text=text if cursor.closed else f'{text}"')
-
-
-def _file_kinds(place: Place) -> tuple[str, ...] | None:
-    """The endings of the files that a string may name; None where it names none."""
-    if place.role == "file":
-        return _FILES["load"]
-    if place.key == "pretrained":
-        return _FILES["pretrained"]
-    return _FILES.get(place.head) if place.at == 1 and place.head != "load" else None
-
-
-def _files(source: Source, cursor: Cursor, endings: tuple[str, ...], listing: Listing) -> Iterator[Item]:
-    folder = cursor.typed[: cursor.typed.rfind("/") + 1]
-    own = os.path.basename(source.name)
-    try:
-        found = sorted(listing(beside(source.name, folder) or "."))
-    except OSError:
-        return
-    for name, is_folder in found[:_MOST_FILES]:
-        if name.startswith("."):
-            continue
-        if is_folder:
-            yield candidates.item(f"{name}/", "folder", "", candidates.OWN)
-        elif (not endings or name.endswith(endings)) and (folder or name != own):
-            text = name if cursor.closed else f'{name}"'
-            yield Item(name, "file", "", f"{candidates.ASKED}{name}", text)
+    yield from quoted.reported(recall, place, cursor)
 
 
 # Documentation

@@ -10,10 +10,10 @@ from typing import Literal, NamedTuple
 
 from sexpgpu.ide.places import children
 from sexpgpu.reader import read
-from sexpgpu.reader.forms import Form, TopForm
+from sexpgpu.reader.forms import Form, ListForm, TopForm, VectorForm
 from sexpgpu.reader.terminals import TERMINALS
-from sexpgpu.reader.tokens import CLOSERS, LINE_ENDS, OPENERS, RUN, TOKEN, UNENDED, WORD, end_of_block
-from sexpgpu.source import BYTE_ORDER_MARK, Source
+from sexpgpu.reader.tokens import CLOSERS, LINE_COMMENT, LINE_ENDS, OPENERS, RUN, TOKEN, UNENDED, WORD, end_of_block
+from sexpgpu.source import BYTE_ORDER_MARK, LINE_END, Source
 
 _CHARACTER = TERMINALS["RUN"].removesuffix("+")
 # What decides whether a place is code: strings, comments, and openers in column 0, which begin a form whatever is open.
@@ -105,6 +105,26 @@ def keywords_behind(text: str, end: int) -> list[str]:
             found.append(text[start + 1 : stop])
         elif kind >= UNENDED:
             break
+    return found
+
+
+def is_followed(text: str, cursor: Cursor) -> bool:
+    """Whether something stands behind a place in the same list. What follows on a later line does only where the form's brackets
+    all close: else that of the place is the one too many, which has just been typed."""
+    depth = sum(isinstance(form, (ListForm, VectorForm)) for form in cursor.path[:-1])
+    found = False
+    for count, token in enumerate(TOKEN.finditer(text, cursor.end)):
+        kind = token.lastindex or 0
+        if kind == LINE_COMMENT:
+            continue
+        start = token.start(kind)
+        ends = kind >= UNENDED or (kind in OPENERS and text[start - 1 : start] in LINE_ENDS)
+        if not found and (ends or kind in CLOSERS or LINE_END.search(text, cursor.end, start) is None):
+            return not ends and kind not in CLOSERS
+        found = True
+        depth += (kind in OPENERS) - (kind in CLOSERS)
+        if ends or depth <= 0 or count > _MOST_BEHIND:
+            return not ends
     return found
 
 

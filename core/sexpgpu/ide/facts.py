@@ -1,44 +1,44 @@
-"""What a hover adds to a type: bytes, how a function is called, what a key of a plist is for, where a report appears, dtypes."""
+"""What a hover adds to a type: bytes, what a key of a plist is for, where a report appears, dtypes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from sexpgpu.graph.nodes import Node, typed
-from sexpgpu.ide.bindings import described, values_of
-from sexpgpu.ide.keyflow import Flow, Space
+from sexpgpu.ide.bindings import values_of
+from sexpgpu.ide.handed import Space
+from sexpgpu.ide.keyflow import Flow
 from sexpgpu.ide.markup import Code, Part, Prose, inline
+from sexpgpu.ide.owners import TRAINING
 from sexpgpu.ide.places import lists_in
+from sexpgpu.ide.reporters import Reporters, shown
 from sexpgpu.ide.reports import Named, named
 from sexpgpu.ide.types import type_of
 from sexpgpu.language.dtypes import DTYPES
-from sexpgpu.language.marks import Local
-from sexpgpu.language.values import Unknown, Value
+from sexpgpu.language.values import Value
 from sexpgpu.plan.memory import gib
 from sexpgpu.reader.forms import Form, KeywordForm, ListForm, StringForm
 
 if TYPE_CHECKING:
     from sexpgpu.analysis import Analysis
-    from sexpgpu.program.unit import Definition
 
 _MOST_WAYS = 6
-_MOST_CALLS = 2_000
 _KINDS = {"int": "integers", "uint": "integers", "float": "floats", "bool": "true or false"}
 _SPACES = {
     "state": "It is an entry of the generator's state: each trip is handed it, and gives the next.",
     "generated": "The generator makes it: it is in the batch that `prepare` is handed.",
-    "inputs": "`objective` is handed it as one of its inputs.",
     "optimizer": "It is an entry of the optimizer's state.",
 }
+_SAMPLED = "It is sampled in training, where `:diagnostics` of the run names it."
+_DROPPED = "It is dropped here: passes do not sample diagnostics."
 
 
 def size(values: Iterable[Value]) -> str:
-    """How many bytes tensors take, `40.0 KiB`; several, where calls differ. Empty for scalars and for what is no tensor."""
+    """How many bytes tensors take, `40.0 KiB`; several, where calls differ. Empty for what is no tensor."""
     sizes: dict[str, None] = {}
     for value in values:
-        if not isinstance(value, Node) or not value.shape:
+        if not isinstance(value, Node):
             continue
         count = value.dtype.bytes
         for extent in value.shape:
@@ -47,38 +47,6 @@ def size(values: Iterable[Value]) -> str:
         if len(sizes) > _MOST_WAYS:
             return f"{' | '.join(list(sizes)[:_MOST_WAYS])} | …"
     return " | ".join(sizes)
-
-
-def ways(analysis: Analysis, function: Definition) -> list[Part]:
-    """How a function of the file is called, and what it then gives: each way once."""
-    form = function.form
-    if form is None or function.unknown or function.kind not in ("defun", "defmodel"):
-        return []
-    parameters = [each for each in _parameters(analysis, form) if analysis.values.get(each.name_form)]
-    results = values_of(analysis, form.items[-1])
-    columns = [analysis.values[each.name_form] for each in parameters]
-    if not results or any(len(column) != len(results) for column in columns):
-        return []
-    found: dict[str, None] = {}
-    for row in islice(zip(*columns, results, strict=True), _MOST_CALLS):
-        *given, result = (described(value) for value in row)
-        gives = "" if isinstance(row[-1], Unknown) else f" → {result}"
-        found.setdefault(f"({' '.join([function.name, *given])}){gives}")
-        if len(found) > _MOST_WAYS:
-            break
-    lines = list(found)[:_MOST_WAYS] + ["…"] * (len(found) > _MOST_WAYS)
-    return [Prose("It is called as:"), Code("\n".join(lines))]
-
-
-def _parameters(analysis: Analysis, form: ListForm) -> list[Local]:
-    """The parameters of a function, in the order of the text."""
-    listed = form.items[2]
-    found = [
-        each
-        for each in analysis.marks.locals
-        if each.form is form and listed.start <= each.name_form.start and each.name_form.end <= listed.end
-    ]
-    return sorted(found, key=lambda each: each.name_form.start)
 
 
 def key(analysis: Analysis, form: KeywordForm) -> list[Part]:
@@ -93,7 +61,7 @@ def key(analysis: Analysis, form: KeywordForm) -> list[Part]:
     spaces = sorted(flow.spaces(form))
     declared = _declared(analysis, form.name, spaces)
     value = declared or ("" if "\n" in value else value)
-    known = list(dict.fromkeys(says for space in spaces if (says := _space(space))))
+    known = list(dict.fromkeys(says for space in spaces if (says := _space(analysis, form.name, space))))
     if not value and not known:
         return []
     taken = size(values_of(analysis, items[at + 1])) if at + 1 < len(items) else ""
@@ -111,10 +79,19 @@ def _declared(analysis: Analysis, name: str, spaces: Iterable[Space]) -> str:
     return ""
 
 
-def _space(space: Space) -> str:
-    if space[0] == "field":
-        return f"It is a field of the loader {inline(space[1])}." if space[1:] and space[1] else "It is a field of the batch."
-    return _SPACES.get(space[0], "")
+def _space(analysis: Analysis, name: str, space: Space) -> str:
+    match space:
+        case ("field", ""):
+            return "It is a field of the batch."
+        case ("field", loader):
+            known = analysis.program.loaders.get(loader)
+            has = known is None or known.fields is None or name in known.fields
+            return f"It is a field of the loader {inline(loader)}." if has else ""
+        case ("inputs", owner):
+            whose = "`objective`" if owner == TRAINING else f"The `:objective` of the pass {inline(owner)}"
+            return f"{whose} is handed it as one of its inputs."
+        case _:
+            return _SPACES.get(space[0], "")
 
 
 def report(analysis: Analysis, form: StringForm) -> list[Part]:
@@ -122,27 +99,22 @@ def report(analysis: Analysis, form: StringForm) -> list[Part]:
     found = next((each for each in named(analysis, form.text) if each.form is form), None)
     if found is None:
         return []
-    given = [each for each in named(analysis, found.name) if each.gives and (each.kind, each.name) == (found.kind, found.name)]
+    reporters = Reporters(analysis, found.kind, found.name)
+    given = [each for each in reporters.group(form) if each.gives]
     values = {text for each in given if (text := _reported(analysis, each))}
     head = f'{found.kind} "{found.name}"'
     parts: list[Part] = [Code(f"{head} : {' | '.join(sorted(values))}" if values else head)]
+    reported = reporters.reported(form)
     if found.kind == "diagnostic":
-        return [*parts, Prose("It is sampled in training, where `:diagnostics` of the run names it.")]
-    passes = [name for name in analysis.unit.main.passes if any(_reports(analysis, name, each) for each in given)]
-    places = [inline(f"{name}/{found.name}") for name in ("train", *passes)]
-    return [*parts, Prose(f"It is reported as {', '.join(places)}.")] if given else parts
+        return [*parts, Prose(_DROPPED if reported and TRAINING not in reported else _SAMPLED)]
+    places = dict.fromkeys(inline(f"{shown(owner)}/{found.name}") for owner in reported)
+    return [*parts, Prose(f"It is reported as {', '.join(places)}.")] if places else parts
 
 
 def _reported(analysis: Analysis, each: Named) -> str:
     for call in _calls(each.form):
         return type_of(analysis, call)
     return ""
-
-
-def _reports(analysis: Analysis, pass_: str, each: Named) -> bool:
-    """Whether a pass reports a metric that is given somewhere."""
-    found = analysis.program.passes.get(pass_)
-    return found is not None and found.objective is not None and any(one.name == each.name for one in found.objective.metrics)
 
 
 def _calls(form: Form) -> list[ListForm]:

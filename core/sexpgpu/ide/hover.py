@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from sexpgpu.diagnostics.finding import Diagnostic
 from sexpgpu.ide import ctx, facts, memory, names, owned, words
 from sexpgpu.ide.bindings import values_of
+from sexpgpu.ide.literals import LITERALS, is_value, literal, says_more
 from sexpgpu.ide.markup import Break, Code, Part, Prose, inline
 from sexpgpu.ide.places import comment_at, forms_at, on_edge
-from sexpgpu.ide.types import type_of
+from sexpgpu.ide.types import shown, type_of
+from sexpgpu.ide.ways import CALLED
 from sexpgpu.language.marks import Local
 from sexpgpu.language.special import SPECIAL_FORMS, TOP_LEVEL
 from sexpgpu.program.unit import Definition
-from sexpgpu.reader.forms import Form, KeywordForm, ListForm, StringForm, SymbolForm
+from sexpgpu.reader.forms import Form, KeywordForm, ListForm, QuoteForm, StringForm, SymbolForm, VectorForm
 from sexpgpu.source import Span
 
 if TYPE_CHECKING:
@@ -81,15 +83,22 @@ def _diagnostics(analysis: Analysis, module: Module, offset: int) -> list[Diagno
 
 def _said(analysis: Analysis, path: list[Form], offset: int) -> _Said | None:
     form = path[-1]
+    if len(path) > 1 and isinstance(path[-2], QuoteForm) and on_edge(form, offset):
+        return _Said(path[-2], literal(path[-2]))
     match form:
         case SymbolForm():
             return _symbol(analysis, path, form)
         case KeywordForm():
             return _keyword(analysis, path, form)
         case StringForm():
-            return _entry(analysis, path, form) or _reported(analysis, form)
+            said = _entry(analysis, path, form) or _reported(analysis, form)
+            return said or (_Said(form, literal(form)) if is_value(analysis, path) else None)
+        case _ if isinstance(form, LITERALS) and on_edge(form, offset):
+            return _Said(form, literal(form))
         case _:
             value = type_of(analysis, form) if on_edge(form, offset) else ""
+            if isinstance(form, VectorForm) and value and not says_more(form, value):
+                return _Said(form, literal(form))
             return _Said(form, [Code(_typed(form, value)), *_size(analysis, form)], True) if value else None
 
 
@@ -99,11 +108,12 @@ def _symbol(analysis: Analysis, path: list[Form], form: SymbolForm) -> _Said | N
     found = analysis.marks.references.get(form)
     if isinstance(found, Local):
         parts = names.local(analysis, found)
-        value = type_of(analysis, form) or type_of(analysis, found.name_form)
+        value = type_of(analysis, form) or shown(names.local_values(analysis, found))
         return _Said(form, [*parts, *(_result(analysis, call) if heads else ())], bool(value))
     parts: list[Part] | None = None
+    made = owned.parts(analysis, call) if heads else []
     if isinstance(found, Definition):
-        parts = names.definition(analysis, found)
+        parts = names.definition(analysis, found, owned=bool(made), within=form.top.source)
     elif heads and form.name in SPECIAL_FORMS:
         parts = words.word(SPECIAL_FORMS[form.name])
     elif heads and form.name in TOP_LEVEL and len(path) == 2:
@@ -113,13 +123,19 @@ def _symbol(analysis: Analysis, path: list[Form], form: SymbolForm) -> _Said | N
     if parts is None:
         value = type_of(analysis, form)
         return _Said(form, [Code(f"{form.name} : {value}")], True) if value else None
-    result = [*_result(analysis, call), *owned.parts(analysis, call)] if heads else []
-    return _Said(form, [*parts, *result], bool(result) or (isinstance(found, Definition) and found.kind == "def"))
+    if call is not None and heads:
+        return _Said(form, [*parts, *_result(analysis, call), *made], bool(type_of(analysis, call) or made))
+    return _Said(form, parts, isinstance(found, Definition) and (CALLED in parts or _has_type(parts)))
 
 
 def _reported(analysis: Analysis, form: StringForm) -> _Said | None:
     parts = facts.report(analysis, form)
-    return _Said(form, parts, True) if parts else None
+    return _Said(form, parts, _has_type(parts)) if parts else None
+
+
+def _has_type(parts: list[Part]) -> bool:
+    """Whether a value stands behind the name on top."""
+    return bool(parts) and isinstance(parts[0], Code) and " : " in parts[0].text
 
 
 def _size(analysis: Analysis, form: Form) -> list[Part]:
@@ -130,7 +146,7 @@ def _size(analysis: Analysis, form: Form) -> list[Part]:
 def _result(analysis: Analysis, call: Form | None) -> list[Part]:
     """What the call that a symbol heads evaluated to."""
     value = type_of(analysis, call) if call is not None else ""
-    if call is None or not value:
+    if call is None or not says_more(call, value):
         return []
     size = facts.size(values_of(analysis, call))
     return [Prose(f"Here: {inline(value)}" + (f", {size}" if size else ""))] if "\n" not in value else [Prose("Here:"), Code(value)]
@@ -138,15 +154,17 @@ def _result(analysis: Analysis, call: Form | None) -> list[Part]:
 
 def _keyword(analysis: Analysis, path: list[Form], form: KeywordForm) -> _Said | None:
     if ctx.reads(analysis, path):
-        return _Said(form, ctx.explain(analysis, form.name, ctx.reader(path)), True)
+        reader = ctx.reader(path)
+        return _Said(form, ctx.explain(analysis, form.name, reader), reader in analysis.values)
     if ctx.declares(path):
-        return _Said(form, ctx.explain(analysis, form.name, None), True)
+        return _Said(form, ctx.explain(analysis, form.name, None), form.name in analysis.program.counters)
     entry = _entry(analysis, path, form)
     if entry is not None:
         return entry
     call = path[-2] if len(path) > 1 else None
     if not isinstance(call, ListForm) or not call.items:
-        return None
+        told = facts.dtype(form) or _plain(analysis, path)
+        return _Said(form, told) if told else None
     parts: list[Part] | None = None
     if len(path) == 2:
         parts = words.declared_key(call.head or "", form.name)
@@ -160,13 +178,18 @@ def _keyword(analysis: Analysis, path: list[Form], form: KeywordForm) -> _Said |
         made = owned.parts(analysis, call) if form in call.items[1:2] else []
         if made:
             return _Said(form, [Code(f"({call.head} {form.text} …)"), *made], True)
-        told = facts.key(analysis, form) or facts.dtype(form)
-        return _Said(form, told, True) if told else None
+        told = facts.key(analysis, form) or facts.dtype(form) or _plain(analysis, path)
+        return _Said(form, told, _has_type(told)) if told else None
     index = call.items.index(form)
-    value = type_of(analysis, call.items[index + 1]) if index + 1 < len(call.items) else ""
-    if value and "\n" not in value:
+    given = call.items[index + 1] if index + 1 < len(call.items) else None
+    value = type_of(analysis, given) if given is not None else ""
+    if given is not None and says_more(given, value) and "\n" not in value:
         parts = [*parts, Prose(f"Here: {inline(value)}")]
     return _Said(form, parts, bool(value))
+
+
+def _plain(analysis: Analysis, path: list[Form]) -> list[Part]:
+    return literal(path[-1]) if is_value(analysis, path) else []
 
 
 def _entry(analysis: Analysis, path: list[Form], form: Form) -> _Said | None:

@@ -1,8 +1,9 @@
 """Which keys of plists are the same key: where an entry is written, handed on by the runtime, and read.
 
 Every place at which a name stands as a key is a node; so is each plist of the runtime under that name (a *space*): a loader's
-fields, the generator's state and what it makes, what `prepare` returns, the optimizer's state, ctx. What an analysis recorded
-tells which of them meet: a call that reads an entry was given a plist that some other call wrote, or one of the runtime's.
+fields, the generator's state and what it makes, the inputs of `objective` and of each pass's own, the optimizer's state, ctx. What
+an analysis recorded tells which of them meet: a call that reads an entry was given a plist that some other call wrote, or one of
+the runtime's.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sexpgpu.graph.nodes import Node
 from sexpgpu.ide.bindings import values_of
+from sexpgpu.ide.handed import Handed, Space
+from sexpgpu.ide.owners import TRAINING, own, owners
 from sexpgpu.ide.places import lists_in
 from sexpgpu.language.ctx import CTX
 from sexpgpu.language.plists import entry
@@ -24,9 +27,7 @@ from sexpgpu.reader.forms import Form, KeywordForm, ListForm, StringForm, Symbol
 
 if TYPE_CHECKING:
     from sexpgpu.analysis import Analysis
-    from sexpgpu.program.model import Loader
 
-Space = tuple[str, ...]
 _MOST_VALUES = 5_000
 _BY_NAME = ("npz", "jsonl", "parquet")
 _STAGE = "stage-"
@@ -75,6 +76,7 @@ class Flow:
     def __init__(self, analysis: Analysis, name: str) -> None:
         self.analysis = analysis
         self.name = name
+        self._handed = Handed(analysis, name)
         self.sites: dict[Form, Site] = {}
         self.loose: list[Form] = []
         self.unclear: set[Form | Space] = set()
@@ -165,65 +167,36 @@ class Flow:
 
     def _meet(self, form: Form, plist: Plist) -> None:
         if plist.role == "ctx" or key_name(form) == self.name:
-            space = self._space(plist)
-            if space is not None:
+            for space in self._handed.spaces(plist, form):
                 self.join(form, space)
 
     # Plists
 
-    def _value(self, items: tuple[Value, ...]) -> Value | None:
-        found = entry(items, keyword(self.name))
-        return entry(items, self.name) if found is None else found
-
-    def _space(self, plist: Plist) -> Space | None:
-        """What an entry of this name belongs to in a plist of the runtime; None where there is none."""
-        if plist.role == "ctx":
-            return ("ctx",)
-        value = self._value(plist.items)
-        withheld = plist.withheld is not None and self.name in plist.withheld[0]
-        if value is None and not plist.open and not withheld:
-            return None
-        if plist.role == "batch":
-            return self._batch(self._loader(plist.owner))
-        if plist.role == "state":
-            return ("optimizer",) if isinstance(value, Node) and value.attrs.get("kind") == "optimizer" else ("state",)
-        return (plist.role,)
-
-    def _loader(self, owner: str) -> Loader | None:
-        program = self.analysis.program
-        if not owner:
-            return program.training
-        return program.passes[owner].loader if owner in program.passes else None
-
-    def _batch(self, loader: Loader | None) -> Space:
-        generates = self.analysis.program.generator is not None
-        if loader is not None and (not generates or self.name in (loader.fields or {})):
-            return ("field", loader.name)
-        return ("generated",) if generates else ("field", "")
-
     def _entry(self, plist: List, node: Form | Space) -> None:
         """Join a node with where a list has an entry of this name from."""
-        value = self._value(plist.items)
+        value = self._handed.value(plist.items)
         if value is None:
             return
         origin = written_names(plist).get(self.name)
         if origin is not None and origin in self.sites:
             self.join(node, origin)
         elif isinstance(value, Node) and value.op == "input" and value.attrs.get("name") == self.name:
-            kind = str(value.attrs["kind"])
-            self.join(node, self._batch(self.analysis.program.training) if kind == "batch" else (kind,))
+            self.join(node, self._handed.input(value))
         else:
             self.unclear.add(node)
 
-    def _result(self, values: Iterable[Value], space: Space) -> None:
-        """Join what a function returned with the plist that the runtime makes of it."""
+    def _result(self, values: Iterable[Value], space: Space, owner: str = TRAINING) -> None:
+        """Join what a function returned with the plist that the runtime makes of it for training or a pass. The function may have
+        returned for others too."""
         for value in values:
             if isinstance(value, Plist):
-                found = self._space(value)
-                if found is not None:
+                for found in self._handed.spaces(value) if value.role != "batch" or value.owner == owner else ():
                     self.join(space, found)
             elif isinstance(value, List):
-                self._entry(value, space)
+                made = self._handed.value(value.items)
+                others = isinstance(made, Node) and made.attrs.get("kind") == "batch" and self._handed.batch_of(made) != owner
+                if not others or self.name in written_names(value):
+                    self._entry(value, space)
 
     def _returned(self, function: Closure) -> list[Value]:
         return different(values_of(self.analysis, function.body[-1])) if function.body else []
@@ -277,19 +250,22 @@ class Flow:
 
     def _prepare(self) -> None:
         definition = self.analysis.unit.main.scope.get("prepare")
-        form = definition.form if definition is not None else None
-        if form is not None and form.head == "defun" and len(form.items) > 3:
-            self._result(different(values_of(self.analysis, form.items[-1])), ("inputs",))
-        functions = self._functions(form.items[2]) if form is not None and form.head == "def" and len(form.items) > 2 else []
-        loaders = [self.analysis.program.training]
-        for pass_ in self.analysis.program.passes.values():
-            own = _passed(pass_.form).get("prepare")
-            functions += self._functions(own)
-            loaders += [pass_.loader] if own is None else []
-        for function in functions:
-            self._result(self._returned(function), ("inputs",))
-        for loader in loaders if definition is None else ():
-            self.join(("inputs",), self._batch(loader))
+        for owner in owners(self.analysis):
+            space: Space = ("inputs", self._handed.reader(owner))
+            written = own(self.analysis, owner, "prepare")
+            if written is not None or definition is not None:
+                form = definition.form if definition is not None and written is None else None
+                self._result(self._prepared(written if form is None else form), space, owner)
+            elif (handed := self._handed.handed_on(owner)) is not None:
+                self.join(space, handed)
+
+    def _prepared(self, form: Form | None) -> list[Value]:
+        """What a function gives that is written at a form, or defined by one."""
+        if isinstance(form, ListForm) and form.head == "defun":
+            return different(values_of(self.analysis, form.items[-1])) if len(form.items) > 3 else []
+        if isinstance(form, ListForm) and form.head == "def":
+            form = form.items[2] if len(form.items) > 2 else None
+        return [value for function in self._functions(form) for value in self._returned(function)]
 
     def _optimizer(self) -> None:
         keys = _declared(self.analysis, "defoptimizer")
@@ -373,12 +349,6 @@ def _declarations(analysis: Analysis) -> Iterator[tuple[str, dict[str, Form]]]:
         form = each.form
         if each.row is not None and each.fault is None and each.row.name in DECLARATIONS and isinstance(form, ListForm):
             yield each.row.name, {key.name: value for key, value in declared_pairs(form)}
-
-
-def _passed(form: Form) -> dict[str, Form]:
-    """The values of a pass's keys, by the form of its name."""
-    top = form.top.form
-    return {key.name: value for key, value in declared_pairs(top)} if isinstance(top, ListForm) else {}
 
 
 def _declared(analysis: Analysis, head: str) -> dict[str, Form]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from sexpgpu.ide.markup import Code, Part, Prose
-from sexpgpu.plan.memory import Phase, Plan, gib, plan_memory
+from sexpgpu.plan.memory import AVERAGE, Phase, Plan, gib, plan_memory
 from sexpgpu.reader.forms import Form, ListForm, SymbolForm
 
 if TYPE_CHECKING:
@@ -55,7 +55,10 @@ def table(analysis: Analysis, form: Form | None) -> list[Part]:
     phases = phases_of(plan, form)
     if not phases:
         return []
-    stays = {"parameters": plan.parameters, "optimizer state": plan.optimizer}
+    stays = {"parameters": plan.parameters}
+    if plan.average:
+        stays[AVERAGE] = plan.average
+    stays["optimizer state"] = plan.optimizer
     if form.head == "defrun":
         stays["gradients"] = plan.gradients
     if form.head != "defpass":

@@ -10,21 +10,25 @@ from sexpgpu.graph.nodes import typed
 from sexpgpu.ide import facts, memory, words
 from sexpgpu.ide.bindings import values_of
 from sexpgpu.ide.markup import Code, Part, Prose, inline
-from sexpgpu.ide.types import type_of
+from sexpgpu.ide.types import shown, type_of
+from sexpgpu.ide.ways import ways
 from sexpgpu.language.marks import Local
 from sexpgpu.language.special import TOP_LEVEL
+from sexpgpu.language.values import Value
 from sexpgpu.reader.forms import Form, ListForm, VectorForm
 
 if TYPE_CHECKING:
     from sexpgpu.analysis import Analysis
     from sexpgpu.program.unit import Definition
+    from sexpgpu.source import Source
 
-_FUNCTIONS = ("defun", "defmodel")
 _LONGEST_CODE = 400
+_LOOPS = ("dotimes", "dolist")
 
 
-def definition(analysis: Analysis, found: Definition) -> list[Part]:
-    """A definition: how it is used, what it says of itself, and what the analysis knows of it."""
+def definition(analysis: Analysis, found: Definition, *, owned: bool = False, within: Source | None = None) -> list[Part]:
+    """A definition: how it is used, what it says of itself, and what the analysis knows of it. With `owned`, the parameters of a
+    model are told elsewhere; `within` is the file in which somebody asks, the analysed one without it."""
     if found.kind in ("operator", "host"):
         return words.provided(found.name)
     parts: list[Part] = []
@@ -33,13 +37,15 @@ def definition(analysis: Analysis, found: Definition) -> list[Part]:
     elif found.kind == "def" and found.form is not None and not found.unknown:
         value = type_of(analysis, found.form.items[2])
         parts.append(Code(f"{found.name} : {value}" if value else f"(def {found.name} …)"))
+        size = facts.size(values_of(analysis, found.form.items[2]))
+        parts += [Prose(size)] if size else []
     else:
         parts.append(Code(f"({found.kind or 'def…'} {found.name} …)"))
     if found.documentation:
         parts.append(Prose(found.documentation))
-    parts += facts.ways(analysis, found)
+    parts += ways(analysis, found)
     if found.kind == "defmodel":
-        parts += _parameters(analysis, found.name)
+        parts += [] if owned else _parameters(analysis, found.name)
     elif found.kind == "defloader":
         parts += _batch(analysis, found.name)
     elif found.kind == "defpass" and found.form is not None:
@@ -50,17 +56,26 @@ def definition(analysis: Analysis, found: Definition) -> list[Part]:
             parts.append(Code(found.form.text))
     if found.unknown:
         parts.append(Prose("Its form has an error, so nothing more is known of it."))
-    if found.module is not None and found.module.path != analysis.unit.main.path:
+    if found.module is not None and found.module.source is not (within or analysis.source):
         parts.append(Prose(_origin(found.module.source.builtin, found.module.path)))
     return parts
 
 
 def local(analysis: Analysis, found: Local) -> list[Part]:
     """A local variable or parameter, with what it was on each path."""
-    value = type_of(analysis, found.name_form) or (type_of(analysis, found.value) if found.value is not None else "")
-    values = analysis.values.get(found.name_form) or (values_of(analysis, found.value) if found.value is not None else [])
+    values = local_values(analysis, found)
+    value = shown(values)
     says = ", ".join(filter(None, (_bound_by(analysis, found), facts.size(values))))
     return [Code(f"{found.name} : {value}" if value else found.name), Prose(says)]
+
+
+def local_values(analysis: Analysis, found: Local) -> list[Value]:
+    """What a local variable was on each path; of what a loop binds, wherever it is read."""
+    values = analysis.values.get(found.name_form) or (values_of(analysis, found.value) if found.value is not None else [])
+    if values or found.form.head not in _LOOPS:
+        return values
+    uses = [form for form, what in analysis.marks.references.items() if what is found]
+    return next((read for use in uses if (read := values_of(analysis, use))), values)
 
 
 def _bound_by(analysis: Analysis, found: Local) -> str:

@@ -14,6 +14,7 @@ from sexpgpu.ide import ctx
 from sexpgpu.ide.bindings import values_of
 from sexpgpu.ide.keyflow import Flow, calls_with, different, key_name
 from sexpgpu.ide.places import forms_at
+from sexpgpu.ide.reporters import Reporters
 from sexpgpu.ide.reports import Named, named
 from sexpgpu.language.marks import Local
 from sexpgpu.language.parameters import Malformed, ParameterList, parse_parameters
@@ -107,8 +108,8 @@ def occurrences(analysis: Analysis, found: Subject) -> list[Occurrence]:
             places = _of_local(analysis, local)
         case form if found.keys is not None:
             places = [Occurrence(site.form.span, _tail(site.form, found.name), site.makes) for site in found.keys.group(form)]
-        case _:
-            places = [_of_name(each) for each in named(analysis, found.name) if (each.kind, each.name) == (found.kind, found.name)]
+        case form:
+            places = [_of_name(each) for each in Reporters(analysis, found.kind, found.name).group(form)]
     return in_order(places)
 
 

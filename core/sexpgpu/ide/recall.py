@@ -31,6 +31,8 @@ CONTRACTS: dict[str, tuple[str, ...]] = {
     "defgenerate :init": ("batch", "ctx"),
     "defgenerate :step": ("state", "trip", "ctx"),
     "defgenerate :finish": ("state", "ctx"),
+    "defoptimizer :init": ("param",),
+    "defoptimizer :update": ("param", "grad", "state", "ctx"),
     "defpass :prepare": ("batch", "ctx"),
     "defpass :objective": ("inputs", "ctx"),
     "defrun :stop-when": ("ctx", "observations"),
@@ -151,7 +153,7 @@ class Recall:
                     position = parameters.items.index(name)
                     roles = CONTRACTS.get(called, ())
                     if position < len(roles):
-                        return roles[position]
+                        return roles[position] if roles[position] in ROLES else ""
         return name.name if name.name in ROLES else ""
 
     def _met_form(self, top: TopForm, form: Form, analysis: Analysis) -> Form | None:

@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from sexpgpu.ide.keyflow import Flow, Space
+from sexpgpu.ide.handed import Space
+from sexpgpu.ide.keyflow import Flow
 from sexpgpu.ide.occurrences import Occurrence, Seen, Subject
 from sexpgpu.ide.places import children
+from sexpgpu.ide.reporters import Reporters, reported_names, shown
 from sexpgpu.ide.reports import computed_observation, named
 from sexpgpu.language.ctx import CTX
 from sexpgpu.language.marks import Local
@@ -226,9 +228,16 @@ def _report_name(analysis: Analysis, found: Subject, new: str) -> str:
     new = new.removeprefix('"').removesuffix('"')
     if not new or any(character in '"\\' or character < " " for character in new):
         raise Refused("the name of a report is text without quotation marks, backslashes or line ends")
-    for each in named(analysis, new):
-        if (each.kind, each.name) == (found.kind, new):
+    assert isinstance(found.what, Form)
+    mine = Reporters(analysis, found.kind, found.name)
+    owners = {owner for each in mine.group(found.what) for owner in mine.owners_of(each.form)}
+    others = Reporters(analysis, found.kind, new)
+    for each in others.places:
+        if not owners or others.owners_of(each.form) & owners:
             raise Refused(f'there is a {found.kind} "{new}" already, in {_line(analysis, each.form)}')
+    for owner in sorted(owners):
+        if new in reported_names(analysis, found.kind, owner):
+            raise Refused(f'there is a {found.kind} "{shown(owner)}/{new}" already, whose name is computed')
     return new
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sexpgpu.ide.arguments import argument_at, callee_of, keywords_left
-from sexpgpu.ide.cursor import cursor_at, keywords_behind
+from sexpgpu.ide.cursor import Cursor, cursor_at, keywords_behind
 from sexpgpu.ide.markup import Part, Prose
 from sexpgpu.ide.recall import Recall, View
 from sexpgpu.ide.roles import Place, place_of
@@ -23,6 +23,7 @@ from sexpgpu.reader.forms import Form, KeywordForm, ListForm
 from sexpgpu.source import Source
 
 _MORE = "…"
+_OPENING = ("(", "[", "'")
 
 
 class Parameter(NamedTuple):
@@ -68,11 +69,17 @@ def signature_help(views: Sequence[View], source: Source, offset: int) -> Help |
         place = place_of(inner)
         typed = cursor.typed if length == len(cursor.path) and cursor.kind == "word" else ""
         behind = keywords_behind(source.text, cursor.end) if length == len(cursor.path) else []
-        return _help(recall, place, around, typed, behind, top=length == 2)
+        begun = length < len(cursor.path) or (cursor.kind == "word" and _begun(source.text, cursor))
+        return _help(recall, place, around, typed, behind, top=length == 2, begun=begun)
     return None
 
 
-def _help(recall: Recall, place: Place, call: ListForm, typed: str, behind: list[str], *, top: bool) -> Help | None:
+def _begun(text: str, cursor: Cursor) -> bool:
+    """Whether a form that is no string stands at the place already."""
+    return cursor.start < cursor.end or text[cursor.end : cursor.end + 1] in _OPENING
+
+
+def _help(recall: Recall, place: Place, call: ListForm, typed: str, behind: list[str], *, top: bool, begun: bool) -> Help | None:
     name = place.head
     before = call.items[1 : place.at]
     if top and name in DECLARATIONS and name != "defmodel":
@@ -80,7 +87,7 @@ def _help(recall: Recall, place: Place, call: ListForm, typed: str, behind: list
     row = (TOP_LEVEL if top else SPECIAL_FORMS).get(name)
     if row is not None:
         text, parameters = parts_of(row)
-        return Help((Call(text, parameters, (Prose(row.doc),), _part(place, row, parameters, typed)),), 0)
+        return Help((Call(text, parameters, (Prose(row.doc),), _part(place, row, parameters, typed, begun)),), 0)
     callee = callee_of(call.items[0], place, recall)
     if callee is None:
         return None
@@ -131,7 +138,10 @@ def _argument(signature: Signature, parameters: Sequence[Parameter], before: Seq
     if argument.kind == "keyword" and name not in signature.keys:
         left = keywords_left(signature, before[len(signature.positional) :], behind)
         name = next((each for each in left if each.startswith(name)), "")
-    return _index(parameters, name, last=argument.kind in ("keyword", "value"))
+    found = _index(parameters, name, last=argument.kind in ("keyword", "value"))
+    if found == len(parameters) and signature.rest is not None:
+        return _index(parameters, signature.rest)  # what is none of the keys is one of the rest
+    return found
 
 
 def _index(parameters: Sequence[Parameter], name: str, *, last: bool = False) -> int:
@@ -161,8 +171,8 @@ def parts_of(row: Shape) -> tuple[str, tuple[Parameter, ...]]:
     return text, tuple(found)
 
 
-def _part(place: Place, row: Shape, parts: Sequence[Parameter], typed: str) -> int:
-    """The part of a form that a place stands at."""
+def _part(place: Place, row: Shape, parts: Sequence[Parameter], typed: str, begun: bool) -> int:
+    """The part of a form that a place stands at, where maybe a form that is no string is `begun`."""
     key = f":{place.key}" if place.key else typed if place.role == "key" and typed.startswith(":") else ""
     if key:
         return next((index for index, each in enumerate(parts) if each.name.startswith(key)), len(parts))
@@ -171,7 +181,7 @@ def _part(place: Place, row: Shape, parts: Sequence[Parameter], typed: str) -> i
         return len(parts)
     at = place.at - 1
     if row.name == "defun" and at >= 2:
-        return len(parts) - (1 if at > 2 or typed or place.role != "value" else 2)
+        return len(parts) - (1 if at > 2 or begun or place.role != "value" else 2)
     repeats = row.most is None
     if row.name in ("scope", "defmodel") and at >= len(plain) - 1:
         at = len(plain) - 1
@@ -196,7 +206,7 @@ def _declaration(place: Place, head: str, before: Sequence[Form], typed: str, be
     written_keys = {each.name for each in before if isinstance(each, KeywordForm)} | set(behind)
     wanted = f":{place.key}" if place.key else "name"
     if place.role == "key" or (place.role == "value" and not place.key) or typed.startswith(":"):
-        left = [f":{name}" for name in declaration.keys if name not in written_keys]
+        left = [f":{name}" for name in declaration.keys if name not in declaration.settled(written_keys)]
         exact = typed if typed[1:] in declaration.keys else ""
         wanted = exact or next((each for each in left if each.startswith(typed or ":")), "")
     keyed = Call(f"{text})", tuple(found), (Prose(declaration.doc),), _index(found, wanted))

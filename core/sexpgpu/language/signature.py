@@ -1,6 +1,7 @@
 """Signatures and the one binder: what arguments a call takes, checked alike before evaluation and during it.
 
-A table writes a signature as a parameter list of the language: `x &key (axis -1) (keepdims false)`.
+A table writes a signature as a parameter list of the language: `x &key (axis -1) (keepdims false)`. There alone, required
+parameters in front may be left out: `[label] value`.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ class Signature:
     """Required, optional, keyword and rest parameters, in that order, by name. Defaults are shown as they are written.
 
     `required_keys` are the keyword parameters without which a call is wrong; `places` are the positions of the `positional` ones.
+    Of the required ones the first `spare` may be left out: then what is given are the others.
     """
 
-    __slots__ = ("keys", "optional", "places", "positional", "required", "required_keys", "rest")
+    __slots__ = ("keys", "optional", "places", "positional", "required", "required_keys", "rest", "spare")
 
     def __init__(
         self,
@@ -30,8 +32,10 @@ class Signature:
         keys: Sequence[tuple[str, str]] = (),
         rest: str | None = None,
         required_keys: Sequence[str] = (),
+        spare: int = 0,
     ) -> None:
         self.required = tuple(required)
+        self.spare = spare
         self.optional = tuple(optional)
         self.keys = dict(keys)
         self.rest = rest
@@ -39,10 +43,15 @@ class Signature:
         self.positional = (*self.required, *(name for name, _ in self.optional))
         self.places = {name: index for index, name in enumerate(self.positional)}
 
+    @property
+    def least(self) -> int:
+        """How many arguments a call needs by position."""
+        return len(self.required) - self.spare
+
     def takes(self, count: int) -> bool:
         """Whether `count` positional arguments alone make a right call."""
         most = len(self.required) + len(self.optional)
-        return count >= len(self.required) and (self.rest is not None or count <= most) and not self.required_keys
+        return count >= self.least and (self.rest is not None or count <= most) and not self.required_keys
 
     def __str__(self) -> str:
         parts = list(self.required)
@@ -63,7 +72,7 @@ def parse(text: str) -> Signature:
     keys: list[tuple[str, str]] = []
     required_keys: list[str] = []
     rest: str | None = None
-    mode = ""
+    spare, mode = 0, ""
     for match in _TOKEN.finditer(text):
         plain = match.group(3) or ""
         name, default = plain or match.group(1), match.group(2) or "nil"
@@ -78,8 +87,9 @@ def parse(text: str) -> Signature:
             if plain:
                 required_keys.append(plain)
         else:
-            required.append(name)
-    return Signature(required, optional, keys, rest, required_keys)
+            spare += name.startswith("[")
+            required.append(name.strip("[]"))
+    return Signature(required, optional, keys, rest, required_keys, spare)
 
 
 class Mismatch(Exception):
@@ -116,13 +126,15 @@ def bind(name: str, signature: Signature, arguments: Sequence[T], keyword_of: Ca
     """
     bound: Bound[T] = Bound()
     count, positional = len(arguments), signature.positional
+    if signature.spare and count < len(signature.required):
+        positional = positional[len(signature.required) - count :]
     bound.values = dict(zip(positional, arguments, strict=False))
-    if count == len(positional) and not signature.required_keys:
+    if count == len(signature.positional) and not signature.required_keys:
         bound.at = signature.places
         return bound
     bound.at = dict(zip(bound.values, range(count), strict=False))
-    if count < len(signature.required):
-        missing = ", ".join(signature.required[count:])
+    if count < signature.least:
+        missing = ", ".join(signature.required[signature.spare + count :])
         raise Mismatch(
             f"`{name}` needs {counted(signature)}, and {_count(count)} given: {missing} missing", help=shown(name, signature)
         )
@@ -166,7 +178,8 @@ def _bind_keys(
 
 def shown(name: str, signature: Signature) -> str:
     """`write (clip x lo hi)`: the help line that shows how a call is written."""
-    parts = [name, *signature.required, *(f"[{parameter}]" for parameter, _ in signature.optional)]
+    spare = [f"[{parameter}]" for parameter in signature.required[: signature.spare]]
+    parts = [name, *spare, *signature.required[signature.spare :], *(f"[{parameter}]" for parameter, _ in signature.optional)]
     if signature.rest is not None:
         parts.append("…")
     parts += [f":{key} …" for key in signature.required_keys]
@@ -182,7 +195,7 @@ def _with_keys(name: str, signature: Signature) -> str:
 
 def counted(signature: Signature) -> str:
     """How many arguments may be given by position: `2 arguments`, `1 to 2 arguments`, `at least 1 argument`."""
-    least, most = len(signature.required), len(signature.required) + len(signature.optional)
+    least, most = signature.least, len(signature.required) + len(signature.optional)
     if signature.rest is not None:
         return f"at least {least} argument{'s' * (least != 1)}"
     if least == most:

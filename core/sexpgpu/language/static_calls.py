@@ -41,7 +41,7 @@ def _fits(signature: Signature, arguments: Sequence[Form]) -> bool:
         return signature.takes(count)
     start = len(signature.required) + len(signature.optional)
     if count <= start:
-        return count >= len(signature.required) and not signature.required_keys
+        return count >= signature.least and not signature.required_keys
     if (count - start) % 2:
         return False
     given: set[str] = set()

@@ -209,14 +209,15 @@ def _assert(call: Call) -> Value:
 
 @host(
     "print",
-    "value &optional label",
+    "[label] value",
     "checks",
-    "Shows a host value, or a tensor's shape and dtype, where the file is checked; gives the value.",
+    "Shows a host value, or a tensor's shape and dtype, where the file is checked; gives the value. `label` may be left out: "
+    "`(print x)`.",
     '(print "hidden" x)',
     strict=False,
 )
 def _print(call: Call) -> Value:
-    label, value = (call.raw("value"), call.raw("label")) if call.supplied("label") else (None, call.raw("value"))
+    label, value = call.raw("label") if call.supplied("label") else None, call.raw("value")
     if isinstance(value, Unknown):
         return UNKNOWN
     if isinstance(value, Plist):

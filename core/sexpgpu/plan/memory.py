@@ -11,6 +11,9 @@ from sexpgpu.program.model import Generator, Loader, Optimizer, Pass, Program
 
 GIB = 1 << 30
 
+AVERAGE = "average (:ema)"
+"""What the copy of the parameters that `:ema` keeps is called, wherever the plan is shown."""
+
 _STATES = {"sgd": 0, "adam": 2, "adamw": 2, "lion": 1, "adafactor": 1, "muon": 1}
 
 
@@ -28,7 +31,7 @@ class Phase(NamedTuple):
 
 class Plan(NamedTuple):
     """The phases of a run. `parameters`, `optimizer`, `gradients` and `batch` are what stays, in bytes; `state` is what
-    the trips of the generator carry, 0 without one."""
+    the trips of the generator carry, `average` the running averages of `:ema`, both 0 without one."""
 
     parameters: int
     optimizer: int
@@ -36,6 +39,7 @@ class Plan(NamedTuple):
     batch: int
     phases: tuple[Phase, ...]
     state: int = 0
+    average: int = 0
 
     @property
     def largest(self) -> Phase:
@@ -53,10 +57,10 @@ def plan_memory(program: Program) -> Plan | None:
     parameters = sum(_bytes(p.shape, p.dtype.bytes) for p in program.parameters.values())
     gradients = sum(_bytes(p.shape, p.dtype.bytes) for p in trained.values())
     optimizer = _optimizer_state(program.optimizer, gradients)
-    if not isinstance(program.run.settings.get("ema"), (Nil, type(None))):
-        parameters += gradients
+    averaged = not isinstance(program.run.settings.get("ema"), (Nil, type(None)))
+    average = gradients if averaged else 0
     batch = _batch(program.training)
-    stays = parameters + optimizer
+    stays = parameters + average + optimizer
     phases = _generator_phases(program.generator, stays + batch)
     inputs = _results(program.prepare)
     generated = _generated(program.generator)
@@ -68,7 +72,7 @@ def plan_memory(program: Program) -> Plan | None:
     for pass_ in program.passes.values():
         phases += _pass_phases(pass_, stays)
     state = _results(program.generator.init) if program.generator is not None else 0
-    return Plan(parameters, optimizer, gradients, batch, tuple(phases), state)
+    return Plan(parameters, optimizer, gradients, batch, tuple(phases), state, average)
 
 
 def _bytes(shape: tuple[int, ...], each: int) -> int:

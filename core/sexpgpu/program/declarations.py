@@ -24,16 +24,22 @@ class Key(NamedTuple):
 
 
 class Declaration(NamedTuple):
-    """A top-level form that declares a part of the run; `named` tells whether a name follows its head (None: it may)."""
+    """A top-level form that declares a part of the run; `named` tells whether a name follows its head (None: it may), and `either`
+    are keys of which it has one alone."""
 
     head: str
     named: bool | None
     doc: str
     keys: dict[str, Key]
+    either: tuple[str, ...] = ()
+
+    def settled(self, written: set[str]) -> set[str]:
+        """The keys that nobody would write any more: those that are written, and those that these exclude."""
+        return written if written.isdisjoint(self.either) else {*written, *self.either}
 
 
-def _declaration(head: str, named: bool | None, doc: str, *keys: Key) -> Declaration:
-    return Declaration(head, named, doc, {key.name: key for key in keys})
+def _declaration(head: str, named: bool | None, doc: str, *keys: Key, either: tuple[str, ...] = ()) -> Declaration:
+    return Declaration(head, named, doc, {key.name: key for key in keys}, either)
 
 
 DECLARATIONS: dict[str, Declaration] = {
@@ -77,6 +83,7 @@ DECLARATIONS: dict[str, Declaration] = {
             Key("stages", "stages", "a list of sources, one for each stage of a curriculum"),
             Key("shuffle", "boolean", "another order in every epoch", True),
             Key("repeat", "boolean", "begin again at the end of an epoch", True),
+            either=("source", "stages"),
         ),
         _declaration(
             "defgenerate",

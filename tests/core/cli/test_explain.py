@@ -88,6 +88,14 @@ def test_the_memory_is_told_by_what_stays_and_what_each_phase_adds(file: str) ->
     assert "throughout: parameters 0.3 KiB, batch 0.1 KiB\n" in text
 
 
+def test_the_averages_of_a_run_are_told_by_themselves(tmp_path: Path) -> None:
+    path = tmp_path / "small.sx"
+    path.write_text(TEXT.replace(":steps 20", ":steps 20 :ema 0.9"), "utf-8")
+    stays = json.loads(sexpgpu("explain", str(path), "--json").stdout)["stays"]
+    assert stays == {"parameters": 4 * 72, "average (:ema)": 4 * 72, "optimizer state": 0, "batch": 4 * 32}
+    assert "throughout: parameters 0.3 KiB, average (:ema) 0.3 KiB, batch 0.1 KiB\n" in sexpgpu("explain", str(path)).stdout
+
+
 def test_what_a_schedule_reads_and_gives(tmp_path: Path) -> None:
     path = tmp_path / "small.sx"
     path.write_text(TEXT.replace(":lr 0.1", ":lr (lambda (ctx) (* 0.1 (- 1.0 (getf ctx :progress))))"), "utf-8")
