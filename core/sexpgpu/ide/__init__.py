@@ -8,8 +8,8 @@ writes them; `memory` and `owned`, what a run and a call take),
 
 Where one thing stands: `occurrences`, of names, of the keys that `keyflow` follows from where they are written to where they are
 read (what the runtime has `handed` to functions among it), and of the names of `reports`, which `reporters` join; training and each
-pass, whose functions those are, are `owners`. `rename` says whether it may have another name, and `callers` who calls it. `folding`,
-`selection`, `links` and `search` look at the text alone.
+pass, whose functions those are, are `owners`. `rename` says whether it may have another name, and `callers` who calls it.
+`folding`, `selection`, `links` and `search` look at the text alone.
 
 What stands at a place of a text that is being typed: `cursor` reads up to it, `roles` says what it is for, `recall` what the last
 analyses knew there, `drift` how far the text has moved on from them. From these: `completion` (of `candidates`, `snippets`, what
