@@ -43,7 +43,8 @@ def ways(analysis: Analysis, function: Definition) -> list[Part]:
     results = _results(analysis, form.items[-1], len(columns[0]) if columns else 0)
     if not results or any(len(column) != len(results) for column in columns):
         return []
-    if columns and len(results) > 1 and not isinstance(form.items[-1], LITERALS):
+    nested = columns and len(results) > 1 and not isinstance(form.items[-1], LITERALS)
+    if nested and (_names_itself(analysis, function) or any(isinstance(each.value, Function) for row in columns for each in row)):
         results = _in_order(analysis, next(_all(parameters))[0], form.items[-1])
     found: dict[str, None] = {}
     for index, result in enumerate(results[:_MOST_CALLS]):
@@ -67,6 +68,25 @@ def _all(parameters: ParameterList) -> Iterator[tuple[SymbolForm, Form | None]]:
 def _results(analysis: Analysis, last: Form, calls: int) -> list[Value]:
     """What each call gave. A literal is never taken down: it is the same each time."""
     return values_of(analysis, last) * calls if isinstance(last, LITERALS) else values_of(analysis, last)
+
+
+def _names_itself(analysis: Analysis, function: Definition) -> bool:
+    """Whether a function is named in its own body, or in what that names."""
+    seen: set[Definition] = set()
+    waiting = [function]
+    while waiting:
+        each = waiting.pop()
+        checked = analysis.marks.checked.get(each.top) if each.top is not None else None
+        if checked is None or each.module is None:
+            continue
+        for space, name in checked.names:
+            other = each.module.namespace(space).get(name)
+            if other is function:
+                return True
+            if other is not None and other not in seen:
+                seen.add(other)
+                waiting.append(other)
+    return False
 
 
 def _in_order(analysis: Analysis, first: SymbolForm, last: Form) -> list[Value]:
