@@ -79,7 +79,8 @@ def _lines(before: list[str], after: list[str]) -> tuple[dict[int, int], tuple[_
     middle, other = before[head : len(before) - tail], after[head : len(after) - tail]
     if max(len(middle), len(other)) > _MOST_LINES:
         return lines, changed
-    for _, start, end, start_now, end_now in SequenceMatcher(None, middle, other, autojunk=False).get_opcodes():
+    # Its `autojunk` takes no line that comes often for a beginning: hundreds of those would be compared with each other.
+    for _, start, end, start_now, end_now in SequenceMatcher(None, middle, other, autojunk=True).get_opcodes():
         if end - start == end_now - start_now:
             lines.update((head + start + number, head + start_now + number) for number in range(end - start))
     return lines, changed

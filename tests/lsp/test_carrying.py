@@ -60,6 +60,15 @@ def test_an_edit_of_the_piece_itself_lets_it_go(piece: str, pieces: list[tuple[s
     assert edited(TEXT, piece, pieces) is None
 
 
+def test_a_piece_among_many_lines_that_are_alike_is_carried() -> None:
+    often = "\n(f\n  1)\n" * 150
+    text = f"{often}{TEXT}{often}"
+    edits = [("\n(f", "; first\n(f"), ("(defun g", "(defun  g")]
+    for piece in ("(log (- 2.0 x))", "(log y)"):
+        assert edited(text, piece, edits) == piece
+        assert edited(text, piece, [*edits, ("(log y))))\n", "(log y))))\n; last\n")]) == piece
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("seed", range(20))
 def test_what_is_carried_is_the_same_piece(seed: int, end: str) -> None:

@@ -163,12 +163,21 @@ def alive(process: int) -> bool:
 
 def children(process: int) -> list[int]:
     """The processes that a process has started and not taken leave of, zombies too."""
-    return [int(each) for task in Path(f"/proc/{process}/task").iterdir() for each in (task / "children").read_text().split()]
+    tasks = Path(f"/proc/{process}/task").iterdir()
+    return [int(each) for task in tasks for each in _of_the_living(task / "children").split()]
 
 
 def is_run(process: int) -> bool:
     """Whether a process is a run, and goes on."""
-    return b"--events" in Path(f"/proc/{process}/cmdline").read_bytes()
+    return b"--events" in _of_the_living(Path(f"/proc/{process}/cmdline"))
+
+
+def _of_the_living(path: Path) -> bytes:
+    """What the system tells of a thread or process; nothing of one that has gone between being listed and being looked at."""
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
 
 
 def _plain(value: Any) -> Any:

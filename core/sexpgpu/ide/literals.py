@@ -11,7 +11,7 @@ from sexpgpu.ide.markup import Code, Part, Prose
 from sexpgpu.ide.roles import place_of
 from sexpgpu.language.quotes import quoted
 from sexpgpu.language.special import SPECIAL_FORMS
-from sexpgpu.language.values import Keyword, List, Nil, Value
+from sexpgpu.language.values import Keyword, List, Nil, Value, kind_of
 from sexpgpu.program.unit import Definition
 from sexpgpu.reader.forms import (
     ConstantForm,
@@ -60,19 +60,13 @@ def _kind(value: Value) -> str:
             return "nothing: false, and the empty list"
         case bool():
             return "a truth value"
-        case int():
-            return "an integer"
-        case float():
-            return "a float"
-        case str():
-            return "a string"
         case Keyword():
             return "a keyword"
         case List():
             count = len(value.items)
             return f"a {'vector' if value.vector else 'list'} of {count:,} item{'s' * (count != 1)}"
         case _:
-            return "a symbol"
+            return kind_of(value)
 
 
 def is_value(analysis: Analysis, path: Sequence[Form]) -> bool:
